@@ -13,9 +13,9 @@ extension BenchCommand {
             abstract: "Measure how long an editor waits for completions in a large rule set.",
             discussion: """
                 Opens ten thousand rules in a language server, types lines into one of them, and asks for a completion after \
-                each character. Prints the time of one core for a completion, for one that comes when a check of the rules \
-                is due, and for the check itself, during which other requests wait. Build for release first: \
-                swift build -c release
+                each character. Prints the time of one core for a character with its completion, for a completion that comes \
+                when a check of the rules is due, and for the check itself, during which other requests wait. Build for \
+                release first: swift build -c release
 
                   tryck-bench complete
                   tryck-bench complete --rules 1000
@@ -86,8 +86,12 @@ private struct BenchCompletion {
             for typed in Self.lines {
                 change(at: 0, removing: 0, "\n")
                 for (column, character) in typed.unicodeScalars.enumerated() {
-                    change(at: Int64(column), removing: 0, String(character))
-                    completions.append(try completion(at: Int64(column + 1)))
+                    let (column, request) = (Int64(column), completionRequest(at: Int64(column) + 1))
+                    let time = try coreTime {
+                        change(at: column, removing: 0, String(character))
+                        give(request)
+                    }
+                    completions.append(Int64(time))
                 }
                 now = now + LanguageServer.delay
                 // The completion comes first, so its time ends with its answer, and the check is done then.
@@ -103,7 +107,7 @@ private struct BenchCompletion {
         return """
             \(rules) rules, \(text.count { $0 == 10 }) lines, \(completions.count) completions; time of one core
             opening                    \(Self.milliseconds(Int64(opening)))
-            completion                 \(Self.row(completions))
+            character and completion   \(Self.row(completions))
             completion, check is due   \(Self.row(duringDelay))
             check                      \(Self.row(checks))
 
@@ -130,11 +134,6 @@ private struct BenchCompletion {
                         ]
                     ],
                 ]))
-    }
-
-    private mutating func completion(at column: Int64) throws(Failure) -> Int64 {
-        let request = completionRequest(at: column)
-        return Int64(try coreTime { give(request) })
     }
 
     /// The times for a completion when a check is due, and for the check.
