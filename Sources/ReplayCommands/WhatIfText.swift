@@ -39,7 +39,8 @@ enum WhatIfText {
         if result.differences.contains(where: { ($0.before + $0.after).contains(where: \.isUncertain) }) {
             lines.append(
                 Line("?  ", .doubtful)
-                    + "follows a program or a web request whose result is unknown and was taken as good")
+                    + "follows a program or a web request whose result is unknown and was taken as good, or a message with a "
+                    + "secret")
         }
         lines += result.errors.map { Line("error  ", .bad) + $0.text }
         lines += result.notes.map { Line("note  ", .doubtful) + $0 }

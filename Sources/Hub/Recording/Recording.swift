@@ -106,12 +106,9 @@ package struct RecordedInput: Hashable, Sendable {
 
     /// The topic and payload of a message that was received; `nil` for other inputs.
     package var message: (topicName: String, payload: [UInt8])? {
-        switch input {
-        case .messageReceived(let topicName, let payload, _),
-            .expiringMessageReceived(let topicName, let payload, _, _):
-            (topicName, payload)
-        default: nil
-        }
+        if case .messageReceived(let topicName, let payload, _) = input { return (topicName, payload) }
+        if case .expiringMessageReceived(let topicName, let payload, _, _) = input { return (topicName, payload) }
+        return nil
     }
 
     /// True if buttons reported something.

@@ -12,6 +12,8 @@ package struct Redaction: Hashable, Sendable {
     private struct Form: Hashable {
         var text: String
         var mark: String
+        /// True if it is of a value that is hidden in received texts, too.
+        var isLong: Bool
     }
 
     /// What stands in place of each value.
@@ -29,12 +31,19 @@ package struct Redaction: Hashable, Sendable {
 
     private init(_ marks: [String: String]) {
         self.marks = marks.filter { !$0.key.isEmpty }
-        var forms: [String: String] = [:]
+        var forms: [String: Form] = [:]
         for (value, mark) in self.marks.sorted(by: { $0.key < $1.key }) {
-            for text in value.formsInText where forms[text] == nil || text == value { forms[text] = mark }
+            let isLong = value.utf8.count >= Self.shortestReceived
+            for text in value.formsInText where forms[text] == nil || text == value {
+                forms[text] = Form(text: text, mark: mark, isLong: isLong)
+            }
         }
-        self.forms = forms.map { Form(text: $0.key, mark: $0.value) }
-            .sorted { ($1.text.utf8.count, $0.text) < ($0.text.utf8.count, $1.text) }
+        self.forms = forms.values.sorted { ($1.text.utf8.count, $0.text) < ($0.text.utf8.count, $1.text) }
+    }
+
+    private init(_ marks: [String: String], _ forms: [Form]) {
+        self.marks = marks
+        self.forms = forms
     }
 
     /// Hides these values, too. Their marks replace those of the same values.
@@ -43,7 +52,9 @@ package struct Redaction: Hashable, Sendable {
     }
 
     /// The redaction of texts that come from others, such as messages: values shorter than `shortestReceived` stay.
-    package var ofReceived: Redaction { Redaction(marks.filter { $0.key.utf8.count >= Self.shortestReceived }) }
+    package var ofReceived: Redaction {
+        Redaction(marks.filter { $0.key.utf8.count >= Self.shortestReceived }, forms.filter(\.isLong))
+    }
 
     /// The redaction of the topic of a message: also a short value is hidden if it is the whole topic, because a state whose
     /// topic is of `!env_var` has to find its messages.
