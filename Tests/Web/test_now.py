@@ -67,14 +67,41 @@ def test_button_is_renamed_found_and_its_settings_change(house: House, browser: 
     browser.find('dialog .message', 'That was hall, not this one.')
     house.press('kitchen', 'click')
     browser.find('dialog .message', 'That was it')
-    browser.run('''const select = document.querySelector("#option-latency_mode");
-        select.value = "low"; select.dispatchEvent(new Event("change"));''')
+    choose(browser, 'latency_mode', 'low')
     wait('the setting', lambda: house.ask('button', id='kitchen')['latency_mode'] == 'low')
     browser.click(browser.button('Forget…'))
     browser.find('.sure', 'Forget kitchen?')
     browser.click(browser.button('Keep it'))
     assert len(house.ask('buttons')) >= 4
     house.ask('button/rename', id='kitchen', to='')
+
+
+def test_a_refused_setting_is_not_shown_as_chosen(house: House, browser: Browser) -> None:
+    browser.open(house)
+    browser.click(browser.button('More about hall'))
+    before = browser.find('#option-trigger_mode').get_property('value')
+    assert before != 'click'
+    choose(browser, 'trigger_mode', 'click')
+    # A rule needs more than clicks of this button.
+    assert 'hall_dim uses hold' in browser.find('dialog .message', 'is not changed').text
+    assert browser.find('#option-trigger_mode').get_property('value') == before
+
+
+def choose(browser: Browser, option: str, value: str) -> None:
+    browser.run('''const select = document.querySelector(`#option-${arguments[0]}`);
+        select.focus(); select.value = arguments[1]; select.dispatchEvent(new Event("change"));''', option, value)
+
+
+def test_a_mode_that_the_rules_fix_is_the_only_one_offered(house: House, browser: Browser, rules: None) -> None:
+    fixed = 'click_and_double_click'
+    house.rules.write_text(house.rules.read_text().replace(
+        'kitchen: {address: "80:E4:DA:00:00:01"}', f'kitchen: {{address: "80:E4:DA:00:00:01", trigger_mode: {fixed}}}'))
+    house.ask('rules/reload')
+    browser.open(house)
+    browser.click(browser.button('More about kitchen'))
+    select = browser.find('#option-trigger_mode')
+    assert browser.run('return [...arguments[0].options].map((option) => option.value)', select) == [fixed]
+    browser.find('.settings', 'the rules fix this one')
 
 
 def test_happening_tells_why_each_rule_ran_or_did_not(house: House, browser: Browser) -> None:

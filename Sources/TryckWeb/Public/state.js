@@ -70,6 +70,9 @@ export const nothing = Object.freeze({
 /** The key of a button's part in `held`. */
 export const partKey = (id, part) => `${id}/${part ?? ""}`;
 
+/** Whether the page knows how the buttons are now. It does not when the daemon or the server has gone. */
+export const isKnown = (state) => state.link === "live" || state.link === "connecting";
+
 /** The daemon's time for a time of this machine's clock. */
 export const daemonTime = (state, receivedAt) => receivedAt - (state.skew ?? 0);
 
