@@ -23,6 +23,8 @@ struct BrokerQueue: Sendable {
         var expiry: Duration?
         /// The step that published the message, if a step did.
         var step: ActionID?
+        /// The rule of that step.
+        var rule: String?
         /// True if clients that watch are shown the message.
         var isShown: Bool
     }
@@ -159,10 +161,12 @@ struct BrokerQueue: Sendable {
 
     private mutating func transmission(of entry: Outbox.Entry, at now: Instant) -> Transmission {
         outbox.handOver(entry)
-        let step: ActionID? = if case .step(let step, _, _) = owners[entry.id] { step } else { nil }
+        let (step, rule): (ActionID?, String?) =
+            if case .step(let step, let rule, _) = owners[entry.id] { (step, rule) } else { (nil, nil) }
         // A retained message is the latest state of its topic, so it must not expire.
         let expiry = entry.message.retain ? nil : max(.seconds(1), entry.deadline - now)
-        return Transmission(id: entry.id, message: entry.message, expiry: expiry, step: step, isShown: entry.isShown)
+        return Transmission(
+            id: entry.id, message: entry.message, expiry: expiry, step: step, rule: rule, isShown: entry.isShown)
     }
 
     /// Takes out messages that have waited for too long. They have failed.

@@ -108,7 +108,7 @@ extension Hub {
         let message = transmission.message
         emit(.publish(transmission.id, message, expiry: transmission.expiry))
         if let step = transmission.step { handedOver(step, message, at: now) }
-        if transmission.isShown { broadcast(.published(message)) }
+        if transmission.isShown { broadcast(.published(message, by: transmission.step?.run, rule: transmission.rule)) }
     }
 
     mutating func expireMessages(at now: Instant) {

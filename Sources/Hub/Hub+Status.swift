@@ -100,6 +100,7 @@ extension Hub {
             "is_connection_wanted": .bool(record.settings.isConnectionWanted),
             // `raw`: no mode does what the rules want, so they go by `down` and `up`.
             "trigger_mode": .string(listening.mode?.rawValue ?? "raw"),
+            "is_trigger_mode_fixed": .bool(listening.isFixed),
             // Null: until the release.
             "click_wait_ms": listening.clickWait.map { .integer($0.milliseconds) } ?? .null,
             "click_wait_rule": listening.cause.map { .string($0) } ?? .null,

@@ -23,7 +23,8 @@ enum Occurrence: Sendable {
     case linkShortage(waiting: [String])
     case brokerConnected
     case brokerDisconnected(reason: String)
-    case published(MQTTMessage)
+    /// The run and its rule are `nil` if no run has published the message.
+    case published(MQTTMessage, by: RunID? = nil, rule: String? = nil)
     case sourceConnected(url: String, adapter: String)
     case sourceLost(url: String, reason: String)
 
@@ -105,11 +106,13 @@ enum Occurrence: Sendable {
         case .brokerDisconnected(let reason):
             add("state", "disconnected")
             add("reason", .string(reason))
-        case .published(let message):
+        case .published(let message, let run, let rule):
             add("topic", .string(message.topicName))
             add("payload", .string(String(decoding: message.payload, as: UTF8.self)))
             add("qos", .integer(Int64(message.qos)))
             add("retain", .bool(message.retain))
+            if let rule { add("rule", .string(rule)) }
+            if let run { add(run) }
         case .sourceConnected(let url, let adapter):
             add("url", .string(url))
             add("connected", true)

@@ -81,8 +81,8 @@ struct HistoryRun {
     private mutating func shown(_ moment: ReplayedHouse.Moment) -> [Occurrence] {
         guard let button else { return shown(moment.lines, at: moment.time) }
         var lines: [JSONValue] = []
-        // A line about a message does not name its run, so lines are made of the actions. They stand before what their run has done
-        // after them.
+        // The lines about messages of runs are made of the actions, because a message is told only when the broker takes it. They
+        // stand before what their run has done after them.
         var actions = moment.actions.filter { $0.isMessage || $0.isLog }
         func takeMessages(of run: Int64, beforeLog: Bool) {
             while let index = actions.firstIndex(where: { $0.run == run }) {
@@ -103,6 +103,7 @@ struct HistoryRun {
             if let run, StreamKind(line) == .rule, line["outcome"] != "started" {
                 takeMessages(of: run, beforeLog: false)
             }
+            if StreamKind(line) == .publish, run != nil { continue }
             if isButton || run.map({ runs.contains($0) }) ?? false { lines.append(line) }
         }
         for action in actions where runs.contains(action.run) { if let line = action.line { lines.append(line) } }

@@ -23,6 +23,16 @@ def house(programs: Path) -> Iterator[House]:
     house.end()
 
 
+@pytest.fixture
+def rules(house: House) -> Iterator[None]:
+    """The rules as they were, after the test."""
+    text = house.rules.read_text()
+    yield
+    if house.rules.read_text() != text:
+        house.rules.write_text(text)
+        house.ask('rules/reload')
+
+
 @pytest.fixture(scope='session')
 def shared_browser() -> Iterator[Browser]:
     browser = Browser()

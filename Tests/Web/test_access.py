@@ -60,11 +60,48 @@ def test_320_pixels_are_enough(house: House, browser: Browser, page: str) -> Non
     browser.open(house, page)
     prepare(house, browser, page)
     assert browser.run('return document.documentElement.scrollWidth') <= 320
-    outside = browser.run('''return [...document.querySelectorAll("button, a, input, select")].filter((element) => {
+    assert outside(browser, 'body') == []
+
+
+def outside(browser: Browser, frame: str) -> list[str]:
+    """What can be used, but is not wholly within a frame."""
+    return browser.run('''const frame = document.querySelector(arguments[0]).getBoundingClientRect();
+    return [...document.querySelectorAll(`${arguments[0]} :is(button, a, input, select)`)].filter((element) => {
         const {left, right, width} = element.getBoundingClientRect();
-        return width > 0 && !element.closest(".CodeMirror, .skip, .tabs, .scroll, .diff") && (left < 0 || right > 321);
-    }).map((element) => element.outerHTML.slice(0, 90))''')
-    assert outside == []
+        return width > 0 && !element.closest(".CodeMirror, .skip, .tabs, .scroll, .diff")
+            && (left < frame.left || right > frame.right + 1);
+    }).map((element) => element.outerHTML.slice(0, 90))''', frame)
+
+
+@pytest.mark.parametrize('width', [320, 360])
+def test_the_dialog_of_a_button_fits_a_phone(house: House, browser: Browser, width: int) -> None:
+    browser.resize(width, 640)
+    browser.open(house)
+    browser.click(browser.button('More about desk'))
+    browser.find('dialog #option-led_mode')
+    browser.run('document.querySelector("dialog details").open = true')
+    browser.click(browser.button('Forget…'))
+    assert browser.run('const {scrollWidth, clientWidth} = document.querySelector("dialog"); return scrollWidth - clientWidth') == 0
+    assert outside(browser, 'dialog') == []
+
+
+def test_nothing_covers_the_navigation(house: House, browser: Browser) -> None:
+    """The navigation lies over whatever of a page is below it."""
+    browser.resize(800, 640)
+    browser.open(house, 'rules')
+    browser.find('.verdict', 'Without mistakes')
+    covered = browser.run('''
+        const nav = document.querySelector("nav");
+        const field = document.querySelector(".field");
+        scrollTo(0, scrollY + field.getBoundingClientRect().top - nav.getBoundingClientRect().top + 60);
+        const {left, right, top, bottom} = nav.getBoundingClientRect();
+        const found = [];
+        for (let x = left + 2; x < right; x += 4) {
+            const element = document.elementFromPoint(x, (top + bottom) / 2);
+            if (!nav.contains(element)) found.push(`${Math.round(x)}: ${element.className}`);
+        }
+        return found;''')
+    assert covered == []
 
 
 def test_keyboard_alone_is_enough(house: House, browser: Browser) -> None:

@@ -10,6 +10,9 @@ def test_daemon_goes_and_comes_back(house: House, browser: Browser) -> None:
     house.daemon.end(signal.SIGKILL)
     banner = browser.find('#banner')
     assert banner.text
+    # Nothing is said about the buttons that nobody knows now.
+    assert 'ready' not in browser.find('.heading .lead').text
+    assert {link.text for link in browser.all('.card .link')} == {'not known now'}
     browser.driver.get(f'{house.address}#health')
     browser.find('.findings .problem', 'systemctl restart tryck')
     house.start_daemon()

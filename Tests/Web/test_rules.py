@@ -14,16 +14,6 @@ TYPE = '''
 
 
 @pytest.fixture
-def rules(house: House) -> Iterator[None]:
-    """The rules as they were, after the test."""
-    text = house.rules.read_text()
-    yield
-    if house.rules.read_text() != text:
-        house.rules.write_text(text)
-        house.ask('rules/reload')
-
-
-@pytest.fixture
 def editor(house: House, browser: Browser, rules: None) -> Iterator[Browser]:
     browser.open(house, 'rules')
     browser.find('.CodeMirror-line', 'kitchen_toggle')
@@ -48,7 +38,7 @@ def test_mistake_is_marked_while_one_types(editor: Browser) -> None:
 
 
 def test_trigger_says_how_long_a_click_waits(editor: Browser) -> None:
-    editor.find('.annotation', '500')
+    editor.find('.annotation', 'A click of kitchen waits 500ms, because of the rule kitchen_evening.')
 
 
 def test_words_are_completed(editor: Browser) -> None:

@@ -1,4 +1,6 @@
 """The page Timeline."""
+from datetime import UTC, datetime, timedelta
+
 from selenium.webdriver import ActionChains, Keys
 
 from browser import Browser
@@ -98,3 +100,52 @@ def test_it_goes_back_in_the_history(house: House, browser: Browser) -> None:
     browser.find('.hint', 'Press a button')
     browser.click(browser.button('Back'))
     browser.find('.happenings button', 'click, small button')
+
+
+# Gives the page lines of the stream that the daemon has not sent.
+TELL = '''
+    for (const line of arguments[0]) {
+        window.stream.dispatchEvent(new MessageEvent("message", {data: JSON.stringify(line)}));
+    }
+'''
+
+# The stretches of the colour of presses in a row of the first lane: where each begins and ends.
+STRETCHES = '''
+    const canvas = document.querySelector("canvas");
+    const {data} = canvas.getContext("2d").getImageData(0, arguments[0], canvas.width, 1);
+    const found = [];
+    for (let x = 0; x < canvas.width; x += 1) {
+        const isPress = data[4 * x] > 190 && data[4 * x + 1] < 150 && data[4 * x + 2] < 110 && data[4 * x + 3] > 80;
+        if (isPress && found.at(-1)?.[1] === x - 1) found.at(-1)[1] = x;
+        else if (isPress) found.push([x, x]);
+    }
+    return found;
+'''
+
+
+def test_a_late_press_is_dashed_with_an_arrow_to_when_it_arrived(house: House, browser: Browser) -> None:
+    script = browser.driver.execute_cdp_cmd('Page.addScriptToEvaluateOnNewDocument', {'source': '''
+        const Original = window.EventSource;
+        window.EventSource = class extends Original { constructor(...rest) { super(...rest); window.stream = this; } };'''})
+    try:
+        browser.open(house, 'timeline')
+    finally:
+        browser.driver.execute_cdp_cmd('Page.removeScriptToEvaluateOnNewDocument', {'identifier': script['identifier']})
+    kitchen = house.ask('button', id='kitchen')
+    happened = datetime.now(UTC) - timedelta(seconds=25)
+    line = {'kind': 'event', 'button': 'kitchen', 'id': kitchen['id'], 'queued': True, 'age_ms': 25_000}
+    browser.run(TELL, [
+        {**line, 'event': event, 'at': (happened + timedelta(milliseconds=after)).isoformat(timespec='milliseconds').replace('+00:00', 'Z')}
+        for event, after in (('down', 0), ('up', 3000), ('click', 3000))])
+    row = browser.find('.happenings button', 'stored by the button, 25 s old')
+    assert 'kitchen' in row.text
+    browser.click(browser.button('Hold still'))
+    browser.until('the dashes', lambda: len(browser.run(STRETCHES, 26 + 18)) > 20)
+    dashes = browser.run(STRETCHES, 26 + 18)
+    # A full bar or a full line would be one stretch.
+    assert max(end - start for start, end in dashes) < 12
+    # It ends about 22 s later, with the head of an arrow, which is as wide as the line is not.
+    width = browser.run('return document.querySelector("canvas").width') - 132
+    assert 18 < (dashes[-1][1] - dashes[0][0]) / width * 60 < 30
+    head = browser.run(STRETCHES, 26 + 18 - 3)
+    assert head and abs(head[-1][1] - dashes[-1][1]) < 8

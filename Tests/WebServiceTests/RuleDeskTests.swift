@@ -159,6 +159,65 @@ struct RuleDeskTests {
         }
     }
 
+    @Test("a press is explained with its part, its button, its time and the daemon's values")
+    func press() throws {
+        let text = """
+            version: 1
+            location: {timezone: UTC}
+            buttons:
+              sofa: {address: "80:E4:DA:00:00:03", model: duo}
+            states:
+              lux: {topic: home/lux, type: number}
+            variables:
+              guest: false
+            rules:
+              - {id: big_only, triggers: {button: sofa, event: click, part: big}, actions: {log: a}}
+              - {id: small_only, triggers: {button: sofa, event: click, part: small}, actions: {log: a}}
+              - id: dark
+                triggers: {button: any, event: click}
+                conditions: ["(states.lux ?? 99) < 20", "variables.guest"]
+                actions: {log: a}
+              - id: evening
+                triggers: {button: any, event: click}
+                conditions: {time: {after: "18:00"}}
+                actions: {log: a}
+            """
+        /// The gates that stop the rules; an empty text for a rule that runs.
+        func stops(_ members: [JSONValue.Member]) throws -> [String: String] {
+            let answer = try desk.explain(draft(text, [.init("event", "click")] + members))
+            let rules = answer["rules"]?.arrayValue ?? []
+            return Dictionary(
+                uniqueKeysWithValues: rules.map { ($0["id"]?.stringValue ?? "", $0["stopped_by"]?.stringValue ?? "") })
+        }
+        let sofa = JSONValue.Member("button", "sofa")
+        let evening = JSONValue.Member("at", "2026-11-21T19:00:00.000Z")
+        let dark: JSONValue = [
+            "states": [["name": "lux", "value": 3]], "variables": [["name": "guest", "value": true]],
+            "rules": [["id": "small_only", "enabled": false]],
+        ]
+        #expect(
+            try stops([sofa, .init("part", "small"), evening, .init("live", dark)])
+                == ["small_only": "disabled", "dark": "", "evening": ""])
+        #expect(
+            try stops([sofa, .init("part", "big"), .init("at", "2026-11-21T12:00:00Z")])
+                == ["big_only": "", "dark": "dropped_conditions", "evening": "dropped_conditions"])
+        // A button that the rules do not declare, as the daemon describes it.
+        let other: [JSONValue.Member] = [.init("button", "bath"), .init("id", "80e4da000009"), .init("model", "flic2")]
+        #expect(try stops(other + [evening]) == ["dark": "dropped_conditions", "evening": ""])
+        let stored: [JSONValue.Member] = [.init("queued", true), .init("age_ms", 3_600_000), evening, sofa]
+        #expect(try stops(stored)["evening"] == "dropped_queued")
+        #expect(
+            try stops([sofa, .init("queued", true), .init("age_ms", .integer(.max))])["evening"] == "dropped_queued")
+        let wrong: [JSONValue.Member] = [
+            .init("part", "left"), .init("part", 1), .init("id", "80:E4"), .init("model", "flic9"), .init("at", "noon"),
+            .init("queued", 1), .init("age_ms", -1), .init("steps", 0),
+            .init("position", 101), .init("slot", 13), .init("live", []), .init("live", ["states": 1]),
+        ]
+        for member in wrong {
+            #expect(throws: RuleDesk.Failure.self, "\(member)") { try stops([sofa, member]) }
+        }
+    }
+
     @Test("no answer about a draft has a secret, or words of a file that the page does not show")
     func secrets() throws {
         let members: [JSONValue.Member] = [.init("button", "kitchen"), .init("event", "click")]

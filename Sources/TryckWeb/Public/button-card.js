@@ -2,7 +2,7 @@
 
 import {battery, body, cap, lights, litLights, partsOf, shownPosition, signal} from "./drawing.js";
 import {h, icon, setAttribute, setText, svg} from "./dom.js";
-import {partKey} from "./state.js";
+import {isKnown, partKey} from "./state.js";
 import {eventWords, lateWords, linkWords, timeOrDate} from "./words.js";
 
 const dots = "M5 10a2 2 0 1 0 0 4 2 2 0 0 0 0-4Zm7 0a2 2 0 1 0 0 4 2 2 0 0 0 0-4Zm7 0a2 2 0 1 0 0 4 2 2 0 0 0 0-4Z";
@@ -113,16 +113,18 @@ export function createCard(button, actions) {
     /** Draws what has changed. */
     draw(button, state) {
       const mark = state.latest[button.id];
-      if (button === last.button && mark === last.mark && state.held === last.held && state.status === last.status) return;
+      const isSame = button === last.button && mark === last.mark && state.held === last.held
+        && state.status === last.status && state.link === last.link;
+      if (isSame) return;
       known = button;
       simulator = simulatedName(button, state.status);
       if (simulator && !stage.querySelector("button")) simulate();
       if (state.held !== last.held) drawDown(state);
-      if (button !== last.button || state.status !== last.status) {
+      if (button !== last.button || state.status !== last.status || state.link !== last.link) {
         setText(name, button.name);
         setAttribute(options, "aria-label", `More about ${button.name}`);
-        setText(link, linkWords(button));
-        element.dataset.state = button.state;
+        setText(link, isKnown(state) ? linkWords(button) : "not known now");
+        element.dataset.state = isKnown(state) ? button.state : "unknown";
         if (!simulator) setAttribute(drawing, "aria-label", `${button.name}: a drawing that moves with the button`);
         drawFacts(button, state.status);
       }
@@ -131,7 +133,7 @@ export function createCard(button, actions) {
         rim.forEach((light, index) => light.classList.toggle("lit", lit[index]));
       }
       if (mark !== last.mark || button !== last.button) drawLast(button, mark);
-      last = {button, mark, held: state.held, status: state.status};
+      last = {button, mark, held: state.held, status: state.status, link: state.link};
     },
   };
 

@@ -34,12 +34,15 @@ export function createButtonDialog(app) {
 
   const button = () => app.state().buttons.find((candidate) => candidate.id === id);
 
-  async function change(request, data, done) {
+  /** Makes a request, and says what has become of it; false if it was refused. */
+  async function change(request, data, done, refused = (reason) => reason) {
     try {
       await app.server.request(request, {id, ...data});
       setText(message, done);
+      return true;
     } catch (refusal) {
-      setText(message, refusal.message);
+      setText(message, refused(refusal.message));
+      return false;
     }
   }
 
@@ -61,14 +64,22 @@ export function createButtonDialog(app) {
     }
   }
 
-  function choice(label, option, values, value) {
+  /** @param {boolean} isFixed whether the rules fix the value, so that no other can be chosen */
+  function choice(label, option, values, value, isFixed = false) {
     const select = h("select", {
       id: `option-${option}`,
-      onchange: () => change("button/options", {options: {[option]: select.value}}, "The setting is changed."),
-    }, values.map((item) => h("option", {value: item, selected: item === value}, spaced(item))));
+      onchange: async () => {
+        const isChanged = await change(
+          "button/options", {options: {[option]: select.value}}, "The setting is changed.",
+          (reason) => `“${label}” is not changed: ${reason}.`);
+        // What was refused is not shown as if it were chosen.
+        if (!isChanged) select.value = button()?.[option] ?? value;
+      },
+    }, (isFixed ? [value] : values).map((item) => h("option", {value: item, selected: item === value}, spaced(item))));
     // `raw` and the like are shown, but cannot be chosen.
     if (value && !values.includes(value)) select.prepend(h("option", {value, selected: true, disabled: true}, spaced(value)));
-    return h("div", {class: "row"}, h("label", {for: select.id}, label), select);
+    return h("div", {class: "row"}, h("label", {for: select.id}, label), select,
+      isFixed ? h("span", {class: "hint"}, "No other can be chosen: the rules fix this one.") : null);
   }
 
   function forget() {
@@ -100,7 +111,7 @@ export function createButtonDialog(app) {
     setText(title, known.name);
     art.replaceChildren(picture(known.model));
     settings.replaceChildren(...[
-      choice("Gestures that it waits for", "trigger_mode", triggerModes, known.trigger_mode),
+      choice("Gestures that it waits for", "trigger_mode", triggerModes, known.trigger_mode, known.is_trigger_mode_fixed),
       known.latency_mode === null ? null : choice("Reaction", "latency_mode", latencyModes, known.latency_mode),
       known.led_mode === undefined ? null : choice("Lights", "led_mode", ledModes, known.led_mode),
     ].filter(Boolean));

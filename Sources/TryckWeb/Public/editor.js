@@ -34,7 +34,7 @@ function codeMirror() {
  * @property {Element} element
  * @property {string} text
  * @property {function(object[])} mark shows diagnostics, whose lines and columns begin with 1
- * @property {function(string, {line: number, text: string, tone: string}[])} annotate shows texts of a kind behind lines,
+ * @property {function(string, {line: number, text: string, tone: string, title: ?string}[])} annotate shows texts of a kind behind lines,
  *   which begin with 1
  * @property {function(number, number)} goTo moves to a line and column, which begin with 1
  * @property {boolean} isPlain
@@ -141,7 +141,8 @@ function richEditor(CodeMirror, {label, onchange, onsave, complete}) {
     annotate(kind, items) {
       clear(annotations.get(kind) ?? []);
       annotations.set(kind, items.filter((item) => item.line <= mirror.lineCount()).map((item) => mirror.setBookmark(
-        CodeMirror.Pos(item.line - 1), {widget: h("span", {class: `annotation ${item.tone}`}, item.text), insertLeft: true})));
+        CodeMirror.Pos(item.line - 1), {
+          widget: h("span", {class: `annotation ${item.tone}`, title: item.title}, item.text), insertLeft: true})));
     },
     goTo(line, column) {
       const place = CodeMirror.Pos(line - 1, column - 1);

@@ -1,7 +1,7 @@
 // What is wrong, and the command that mends it, from the daemon's answers, and from what `tryck doctor` found in the files and on
 // the machine.
 
-import {count} from "./words.js";
+import {count, timeOrDate} from "./words.js";
 
 /**
  * @typedef {object} Finding
@@ -50,9 +50,15 @@ function joined(live, machine) {
   const isWell = new Set(live.filter(({state}) => state === "ok").map(({check}) => check));
   return [
     ...live.filter((finding) => !told.has(plain(finding))),
-    ...machine.filter(({state, check}) => state !== "ok" || !isWell.has(check)),
+    ...machine.filter(({state, check}) => state !== "ok" || !isWell.has(check)).map(withLocalTimes),
   ];
 }
+
+/** A finding whose times, which `tryck doctor` writes in UTC, are those of this place, as everywhere on the page. */
+const withLocalTimes = (finding) => ({
+  ...finding,
+  sentence: finding.sentence.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (time) => timeOrDate(Date.parse(time))),
+});
 
 /** Faults that belong to none of the parts below, which name their own. */
 function faults(status) {

@@ -1,10 +1,10 @@
 // The latest happenings as a list, and everything about one of them.
 
 import {drawList, h, setText} from "./dom.js";
-import * as server from "./server.js";
 import {
   clockTime, duration, eventWords, lateWords, outcomeTone, outcomeWords, shortOutcome, spaced, stepWords, timeOrDate,
 } from "./words.js";
+import {createWhy} from "./why.js";
 
 /** How often the list changes at most, in milliseconds. A list that changes with every frame cannot be read. */
 const period = 250;
@@ -72,10 +72,6 @@ export function createHappenings({most, onselect}) {
 
 const runCause = (run) => `${outcomeWords(run.outcome)}${run.button === null && run.event === "" ? ", by request" : ""}`;
 
-/** Whether a run, or a match that a gate stopped, is what a mark says of a rule. A stopped match has no number. */
-const isOf = (rule, run, mark) => rule.rule === run.rule && rule.run === run.run
-  && (run.run !== null || Math.abs(run.from - (mark.arrived ?? mark.at)) < 1000);
-
 /** The steps of a run, each with what it has sent or printed. */
 function stepList(run) {
   if (run.steps.length === 0) return h("p", {class: "muted"}, "No step has been reported.");
@@ -90,26 +86,6 @@ const runSection = (run) => h(
   "section", {class: "run"},
   h("h3", {}, run.rule, " ", h("span", {class: `tag ${outcomeTone(run.outcome)}`}, outcomeWords(run.outcome))),
   run.reason ? h("p", {}, run.reason) : null, run.run === null ? null : stepList(run));
-
-/** The gates of each rule, as `tryck explain` names them. */
-async function explanation(mark) {
-  let answer;
-  try {
-    answer = await server.explain({files: {}, button: mark.name, event: mark.event});
-  } catch (refusal) {
-    return h("p", {class: "muted"}, `It cannot be explained: ${refusal.message}`);
-  }
-  const rules = answer.rules ?? [];
-  if (rules.length === 0) return h("p", {}, "No rule is about this event.");
-  return h("div", {}, rules.map((rule) => h(
-    "details", {class: "why", open: rules.length <= 2},
-    h("summary", {}, h("span", {class: `dot ${rule.runs ? "good" : "doubtful"}`}), rule.id,
-      h("span", {class: "muted"}, rule.runs ? " would run" : ` would not run: ${spaced(rule.stopped_by ?? "")}`)),
-    h("ul", {}, (rule.reasons ?? []).map((reason) => {
-      const [gate, ...rest] = reason.split(": ");
-      return h("li", {class: gate === rule.stopped_by ? "stopped" : ""}, h("b", {}, spaced(gate)), ` ${rest.join(": ")}`);
-    })))));
-}
 
 /**
  * A panel with everything about one happening.
@@ -130,13 +106,14 @@ export function createDetail(currentState, onclose) {
   function showMark(mark) {
     const state = currentState();
     setText(title, `${mark.name}: ${eventWords(mark.line)}`);
-    const runs = state.runs.filter((run) => mark.rules.some((rule) => isOf(rule, run, mark)));
+    const runs = state.runs.filter(
+      (run) => run.run !== null && mark.rules.some((entry) => entry.rule === run.rule && entry.run === run.run));
     const why = h("div", {}, h("p", {class: "muted"}, "Asking…"));
     content.replaceChildren(
       h("p", {class: "muted"}, [timeOrDate(mark.at), lateWords(mark.line)].filter(Boolean).join(", ")),
       ...(runs.length ? runs.map(runSection) : [h("p", {}, "No rule ran.")]),
-      h("h3", {}, "Why, gate by gate"), h("p", {class: "muted"}, "What the rules, as they are now, make of such a press:"), why);
-    explanation(mark).then((answer) => why.replaceChildren(answer));
+      h("h3", {}, "Why, gate by gate"), why);
+    createWhy(mark, state).then((answer) => why.replaceChildren(answer));
   }
 
   function showRun(run) {

@@ -8,7 +8,7 @@ import {createPair} from "./pair.js";
 import {createRulesPage} from "./rules-page.js";
 import * as server from "./server.js";
 import {createSignIn} from "./sign-in.js";
-import {nothing, reduce, withAnswer, withoutDaemon, withoutServer, withSnapshot} from "./state.js";
+import {isKnown, nothing, reduce, withAnswer, withoutDaemon, withoutServer, withSnapshot} from "./state.js";
 import {createTimelinePage} from "./timeline-page.js";
 
 /**
@@ -80,7 +80,7 @@ function frame(time) {
   if (!page) return;
   if (isDirty) {
     isDirty = false;
-    banner.hidden = state.link === "live" || state.link === "connecting";
+    banner.hidden = isKnown(state);
     setText(banner, state.problem);
     setAttribute(document.body, "data-link", state.link);
     page.draw(state);

@@ -4,6 +4,7 @@ import {createCard} from "./button-card.js";
 import {createButtonDialog} from "./button-dialog.js";
 import {drawList, h, setText} from "./dom.js";
 import {createDetail, createHappenings} from "./happenings.js";
+import {isKnown} from "./state.js";
 import {createTimeline} from "./timeline.js";
 import {count} from "./words.js";
 
@@ -63,5 +64,6 @@ function sentence(state) {
   const batteries = low > 0 ? ` ${count(low, "battery").replace("batterys", "batteries")} low.` : "";
   if (length === 0) return "";
   const who = length === 1 ? "One button" : `${length} buttons`;
+  if (!isKnown(state)) return `${who}; how they are is not known now.`;
   return `${who}, ${ready === length ? (length === 1 ? "ready" : "all ready") : `${ready} ready`}.${batteries}`;
 }

@@ -49,7 +49,7 @@ function drawHand() {
     svg("rect", {class: "nail", x: 52.5, y: 55.5, width: 16, height: 15, rx: 7}),
     svg("rect", {class: "skin", x: 26, y: 126, width: 25, height: 50, rx: 12.5, transform: "rotate(22 38 150)"})));
   return svg(
-    "svg", {class: "hand drawing flic2", viewBox: "-6 -8 172 172", "aria-hidden": "true"}, body("flic2"),
+    "svg", {class: "hand drawing flic2", viewBox: "-6 -8 184 202", "aria-hidden": "true"}, body("flic2"),
     svg("circle", {class: "ring-track", cx: 60, cy: 60, r: 56}), ring, cap("flic2", ""), finger);
 }
 

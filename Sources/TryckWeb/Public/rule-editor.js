@@ -120,7 +120,7 @@ export function createRuleEditor(app) {
       if (file !== current || text !== file.text) return;
       diagnostics = Array.isArray(found) ? found : found.diagnostics ?? [];
       drawProblems();
-      editor.annotate("hint", hints.hints.map((hint) => ({line: hint.line + 1, text: hint.text, tone: "muted"})));
+      editor.annotate("hint", hints.hints.map((hint) => ({line: hint.line + 1, ...waitWords(hint), tone: "muted"})));
       drawTestMarks();
     } catch (refusal) {
       setText(verdict, refusal.message);
@@ -264,6 +264,17 @@ export function createRuleEditor(app) {
     load,
     open: openPlace,
   };
+}
+
+/**
+ * How long clicks wait and because of which rules. A trigger of many buttons shows the first two; the rest is its title.
+ *
+ * @param {{text: string, detail: ?string}} hint its detail has a sentence for each button
+ */
+export function waitWords({text, detail}) {
+  const sentences = (detail ?? text).replaceAll("`", "").split("\n\n");
+  const more = sentences.length > 2 ? ` And ${sentences.length - 2} more.` : "";
+  return {text: sentences.slice(0, 2).join(" ") + more, title: sentences.join("\n")};
 }
 
 const failureText = (failure) => typeof failure === "string" ? failure : failure.message ?? JSON.stringify(failure, null, 2);

@@ -70,6 +70,9 @@ export const nothing = Object.freeze({
 /** The key of a button's part in `held`. */
 export const partKey = (id, part) => `${id}/${part ?? ""}`;
 
+/** Whether the page knows how the buttons are now. It does not when the daemon or the server has gone. */
+export const isKnown = (state) => state.link === "live" || state.link === "connecting";
+
 /** The daemon's time for a time of this machine's clock. */
 export const daemonTime = (state, receivedAt) => receivedAt - (state.skew ?? 0);
 
@@ -127,7 +130,7 @@ export function reduce(state, line, receivedAt) {
 const reducers = {
   event: reduceEvent,
   rule: reduceRule,
-  publish: (state, line, at) => isReport(line) ? state : withStep(state, openRun(state), line, daemonTime(state, at)),
+  publish: reduceStep,
   process: reduceStep,
   http: reduceStep,
   log: reduceStep,
@@ -299,15 +302,9 @@ function withRunEnded(state, line, now) {
   return {...counted, runs: replaced(state.runs, index, {...state.runs[index], to: now, outcome: line.outcome})};
 }
 
-/** Messages that the daemon publishes for every press are no steps of rules. */
-const isReport = (line) => line.payload.startsWith('{"event_type":') || line.topic.endsWith("/action");
-
-/** A line about a message does not name its run. It follows the line of the run that published it. */
-const openRun = (state) => state.runs.findLastIndex((run, index) => run.to === null && index >= state.runs.length - 50);
-
+/** A step of the run that the line names. Messages that name none are the daemon's own, about presses. */
 function reduceStep(state, line, receivedAt) {
-  const index = state.runs.findLastIndex((run) => run.rule === line.rule && run.run !== null);
-  return withStep(state, index, line, daemonTime(state, receivedAt));
+  return line.run === undefined ? state : withStep(state, runIndex(state, line), line, daemonTime(state, receivedAt));
 }
 
 function withStep(state, index, line, at) {

@@ -14,10 +14,16 @@ const margin = 0.06;
 const shortestSpan = 2000;
 const longestSpan = 7 * 86_400_000;
 
+/** The least room for the start of a text, in pixels. In less, two letters and an ellipsis say nothing. */
+const leastRoom = 72;
+
 /** The start of a text that fits into that many pixels. */
 function fitting(pen, text, room) {
-  const width = pen.measureText(text).width;
-  return width <= room ? text : shortened(text, Math.max(1, Math.floor(text.length * room / width) - 1));
+  const isFit = (part) => pen.measureText(part).width <= room;
+  if (isFit(text)) return text;
+  let length = Math.min(text.length, Math.ceil(text.length * room / pen.measureText(text).width) + 2);
+  while (length > 1 && !isFit(shortened(text, length))) length -= 1;
+  return shortened(text, length);
 }
 
 /**
@@ -248,10 +254,12 @@ export function createTimeline({span, onselect, onmove = () => {}}) {
     const next = runs.find((other) => other.rule === run.rule && other.n > run.n);
     const room = (next ? x(view, next.from) - 8 : view.width) - to - 8;
     const step = run.steps.at(-1);
-    if (!step || room < 40) return;
+    if (!step) return;
     const words = stepWords(step);
+    const text = words.output || words.text;
+    if (room < leastRoom && pen.measureText(text).width > room) return;
     pen.fillStyle = colours.muted;
-    pen.fillText(fitting(pen, words.output || words.text, room), to + 8, middle + 1);
+    pen.fillText(fitting(pen, text, room), to + 8, middle + 1);
   }
 
   // MARK: Moving

@@ -1,6 +1,5 @@
 import Diagnostics
 package import JSON
-import Platform
 import RuleLoader
 import RuleTesting
 import Rules
@@ -202,23 +201,10 @@ package final class RuleDesk: Sendable {
 
     /// The effect of an event on each rule, as `tryck explain --json` prints it.
     package func explain(_ body: JSONValue) throws(Failure) -> JSONValue {
-        guard let button = body["button"]?.stringValue, let word = body["event"]?.stringValue else {
-            throw .bad(#"the body needs "button" and "event", such as "kitchen" and "click""#)
-        }
-        let set = try set(body)
-        guard set.buttons.contains(where: { $0.name == button }) else {
-            throw .bad("there is no button \"\(button.prefix(100))\" in the rules")
-        }
-        guard let event = RuleExplainer.event(named: word) else {
-            throw .bad(
-                "there is no event \"\(word.prefix(100))\"; the events are click, double_click, clicks_3 … clicks_8, hold, "
-                    + "hold_release, down, up, swipe_left … and rotate_clockwise …")
-        }
-        var given = RuleTest.Given()
-        given.now = SystemEnvironment.wallClock
-        let explainer = RuleExplainer(set, given: given)
-        guard let explanation = explainer.explain(SimulatedEvent(button: button, event: event)) else {
-            throw .bad("explain takes a gesture, a turn or a swipe, not \(word.prefix(100))")
+        var set = try set(body)
+        let question = try PressQuestion(body, in: &set)
+        guard let explanation = RuleExplainer(set, given: question.given).explain(question.event) else {
+            throw .bad("explain takes a gesture, a turn or a swipe, not \(question.event.event.name)")
         }
         return explanation.json
     }

@@ -10,7 +10,11 @@ export const rule = (outcome, more = {}) => ({
   kind: "rule", rule: "kitchen_toggle", button: "kitchen", event: "click", outcome, run: 1, ...more,
 });
 
-export const publish = (topic, payload) => ({kind: "publish", topic, payload, qos: 0, retain: false});
+export const publish = (topic, payload, more = {}) => ({kind: "publish", topic, payload, qos: 0, retain: false, ...more});
+
+export const program = (command, run, more = {}) => ({
+  kind: "process", rule: "kitchen_toggle", command: [command], status: 0, duration_ms: 3, stdout: "", stderr: "", run, ...more,
+});
 
 export const button = (more = {}) => ({
   name: "kitchen", id: "80e4da000001", nickname: "kitchen", model: "flic2", state: "ready", is_connection_wanted: true,

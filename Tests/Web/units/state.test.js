@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import {mostEntries, nothing, reduce, withoutDaemon, withPast, withSnapshot} from "../../../Sources/TryckWeb/Public/state.js";
-import {at, button, event, publish, rule, status} from "./lines.js";
+import {at, button, event, program, publish, rule, status} from "./lines.js";
 
 const start = 1_000_000;
 const id = "80e4da000001";
@@ -43,7 +43,7 @@ test("the difference between both clocks is that of the quickest line", () => {
 test("a run has its steps, its end, and belongs to the gesture that started it", () => {
   const state = after([
     [event("click", start), start], [rule("started"), start],
-    [publish("tryck/80e4da000001/action", "click"), start], [publish("zigbee2mqtt/kitchen/set", "{}"), start + 1],
+    [publish("tryck/80e4da000001/action", "click"), start], [publish("zigbee2mqtt/kitchen/set", "{}", {rule: "kitchen_toggle", run: 1}), start + 1],
     [rule("completed"), start + 2],
   ]);
   const [run] = state.runs;
@@ -52,6 +52,32 @@ test("a run has its steps, its end, and belongs to the gesture that started it",
   assert.deepEqual(state.marks[0].rules, [{rule: "kitchen_toggle", outcome: "started", reason: "", run: 1}]);
   assert.equal(state.latest[id], state.marks[0]);
   assert.deepEqual([state.rules[0].stats.started, state.rules[0].stats.completed, state.rules[0].last_run.result], [1, 1, "completed"]);
+});
+
+test("messages belong to the run that published them, also while another rule runs", () => {
+  const slow = {rule: "slow", run: 1};
+  const quick = {rule: "quick", run: 1};
+  const state = after([
+    [event("click", start), start], [rule("started", slow), start],
+    [publish("my/lamp/action", '{"event_type":"x"}', slow), start],
+    [rule("started", quick), start + 1], [publish("quick", "one", quick), start + 2],
+    [publish("slow/second", "two", slow), start + 3], [rule("completed", quick), start + 4], [rule("completed", slow), start + 5],
+    // A message of the last step may be told after the end of its run.
+    [publish("slow/third", "three", slow), start + 6],
+  ]);
+  const topics = (name) => state.runs.find((run) => run.rule === name).steps.map((step) => step.line.topic);
+  assert.deepEqual(topics("slow"), ["my/lamp/action", "slow/second", "slow/third"]);
+  assert.deepEqual(topics("quick"), ["quick"]);
+});
+
+test("runs of one rule that overlap have their own steps", () => {
+  const state = after([
+    [event("click", start), start], [rule("started", {run: 1}), start],
+    [event("click", start + 10), start + 10], [rule("started", {run: 2}), start + 10],
+    [program("first", 1), start + 20], [program("second", 2), start + 30],
+    [publish("a", "1", {rule: "kitchen_toggle", run: 1}), start + 40],
+  ]);
+  assert.deepEqual(state.runs.map((run) => run.steps.map((step) => step.line.command?.[0] ?? step.line.topic)), [["first", "a"], ["second"]]);
 });
 
 test("the gate that stopped a rule is kept with its reason", () => {

@@ -59,6 +59,13 @@ test("findings: problems first, each with a command", () => {
   assert.equal(findings({...well, link: "no_daemon", problem: "gone"})[0].mend, "sudo systemctl restart tryck");
 });
 
+test("times that doctor found are those of this place", () => {
+  const machine = [{state: "ok", check: "clock", sentence: "2020-03-01T12:30:05.250Z", mend: null}];
+  const clock = findings({...nothing, link: "live", status: status(), machine}).find(({check}) => check === "clock");
+  assert.match(clock.sentence, / \d\d:30:05$/);
+  assert.doesNotMatch(clock.sentence, /Z/);
+});
+
 test("what doctor finds stands among the other findings, and nothing twice", () => {
   const fault = "flicd://attic:5551 does not answer.";
   const state = {...nothing, link: "live", status: status({faults: [fault]}), buttons: [button()], machine: [
