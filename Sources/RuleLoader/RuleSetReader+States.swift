@@ -72,7 +72,8 @@ extension RuleSetReader {
             checker.error(
                 "E508", from: start, to: start.advanced(by: level.utf8.count), alias: node.alias,
                 level == "#" ? "# is allowed only at the end of a topic" : "+ and # stand for whole levels of a topic",
-                hint: level == "#" ? nil : "write \(checker.shown(corrected.joined(separator: "/")))")
+                hint: level == "#"
+                    ? nil : Hint("write \(checker.shown(corrected.joined(separator: "/")))", replacing: "+"))
         } else if !mayHaveWildcards, let wildcard = topic.first(where: { $0 == "#" || $0 == "+" }) {
             let start = checker.position(of: String(wildcard), in: node)
             checker.error(
