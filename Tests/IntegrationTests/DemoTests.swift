@@ -92,6 +92,15 @@ struct DemoTests {
             ])
     }
 
+    @Test("a demo with the page ends in order, and the page with it", arguments: [SIGTERM, SIGINT])
+    func page(signal: Int32) throws {
+        let workshop = try Workshop()
+        let demo = try workshop.tryck(["demo", "--web"])
+        try demo.wait(forLineContaining: "http://")
+        demo.signal(signal)
+        #expect(try demo.status(within: 30) == 0, "\(demo.text)")
+    }
+
     @Test("a press that does not exist is a usage error")
     func unknownPress() throws {
         let workshop = try Workshop()
