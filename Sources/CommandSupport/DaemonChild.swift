@@ -32,7 +32,7 @@ package final class DaemonChild {
             kill(process, SIGKILL)
             throw Failure(.unavailable, "The daemon cannot be watched: \(String(cString: strerror(errno))).")
         }
-        // The loop keeps the object until the process has ended, also if nobody else does.
+        // The loop keeps this object until the process has ended, even if nothing else does.
         watch = loop.watch(processDescriptor, .read) { _ in self.hasEnded() }
         timer = loop.timer { [unowned self] in
             if watch != nil { kill(process, SIGKILL) }

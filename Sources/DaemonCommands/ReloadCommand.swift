@@ -10,8 +10,8 @@ struct ReloadCommand: ParsableCommand {
         abstract: "Load the rules again.",
         discussion: """
             If the rules have errors, the daemon keeps the old rules, and this command shows the errors and ends with \
-            status 1; tryck check also shows the lines of the files. The daemon also loads the rules when a rules file is saved, so this command is \
-            rarely needed.
+            status 1; tryck check also shows the lines of the files. The daemon also loads the rules when a rules file \
+            is saved, so this command is rarely needed.
 
               tryck reload
               tryck reload --test

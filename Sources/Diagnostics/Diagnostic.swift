@@ -44,8 +44,8 @@ public struct Diagnostic: Hashable, Sendable {
     public struct Change: Hashable, Sendable {
         public var start, end: SourcePosition
         public var text: String
-        /// True if the place or the text may be wrong, because the file can be read in several ways. Of such changes the first
-        /// that removes the diagnostic is meant.
+        /// True if the place or the text may be wrong, because the file can be read in several ways. Of several guesses, the
+        /// first one that removes the diagnostic counts.
         public var isGuess: Bool
 
         public init(start: SourcePosition, end: SourcePosition, text: String, isGuess: Bool = false) {

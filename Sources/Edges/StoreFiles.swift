@@ -43,7 +43,7 @@ package enum StoreFiles {
     static func lacksDatabase(_ directory: String) -> Bool {
         var information = stat()
         let hasLog = stat(directory + "/" + databaseName + "-wal", &information) == 0 && information.st_size > 0
-        return lacksContents(directory) && !hasLog
+        return isEmpty(directory) || lacksContents(directory) && !hasLog
     }
 
     /// Runs `body` with the effective user and group of the directory's owner, if this process is root's.

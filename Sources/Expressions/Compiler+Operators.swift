@@ -28,9 +28,7 @@ extension Compiler {
     /// Suggests the comparison that was probably meant where a boolean is required.
     func comparisonHint(_ checked: Checked) -> Hint? {
         let written = source(checked.syntax)
-        func compared(_ rest: String) -> Hint {
-            Hint("write \(written) \(rest)", [change(of: checked.syntax) { "\($0) \(rest)" }])
-        }
+        func compared(_ rest: String) -> Hint { rewritten(checked.syntax) { "\($0) \(rest)" } }
         guard !checked.type.isOptional else { return "write known(\(written)), or compare it" }
         return switch checked.type.scalar {
         case .integer, .number: compared("!= 0")

@@ -9,17 +9,22 @@ extension Compiler {
 
     func source(_ syntax: Syntax) -> String { Quotation.of(octets, syntax.range) }
 
-    /// The change of a part of the expression into a text that contains it. Messages show a long part shortened, a change has
-    /// all of it.
+    /// The change of a part of the expression into a text that contains this part. The change has the whole part, which
+    /// messages may show shortened.
     func change(of syntax: Syntax, into text: (String) -> String) -> Hint.Change {
         Hint.Change(syntax.range, text(String(decoding: octets[syntax.range], as: UTF8.self)))
     }
 
+    /// `write …`, for a text that contains a part of the expression.
+    ///
+    /// - Parameter alternative: what the user can do instead: ` or give it a default`.
+    func rewritten(_ syntax: Syntax, or alternative: String = "", into text: (String) -> String) -> Hint {
+        Hint("write \(text(source(syntax)))\(alternative)", [change(of: syntax, into: text)])
+    }
+
     /// `write string(x)`, for an expression and a function that converts its value.
     func wrapped(_ checked: Checked, in function: Function) -> Hint {
-        Hint(
-            "write \(function.rawValue)(\(source(checked.syntax)))",
-            [change(of: checked.syntax) { "\(function.rawValue)(\($0))" }])
+        rewritten(checked.syntax) { "\(function.rawValue)(\($0))" }
     }
 
     /// Checks that a value cannot be unknown, and reports a problem if its type is optional.
@@ -34,9 +39,7 @@ extension Compiler {
         let orDefault = declaration(of: checked.syntax, in: .states) != nil ? " or give it a default" : ""
         report(
             "E405", checked.syntax, "\(written) may be unknown",
-            hint: Hint(
-                "write (\(written) ?? \(fallback))\(orDefault)",
-                [change(of: checked.syntax) { "(\($0) ?? \(fallback))" }]))
+            hint: rewritten(checked.syntax, or: orDefault) { "(\($0) ?? \(fallback))" })
         return false
     }
 

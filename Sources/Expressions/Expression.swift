@@ -136,9 +136,7 @@ extension Compiler {
         case (.number, .string): remedy(for: result, toBe: .number) ?? wrapped(result, in: .number)
         case (.string, .some): wrapped(result, in: .string)
         case (.boolean, .some): comparisonHint(result)
-        case (.duration, .integer), (.duration, .number):
-            Hint(
-                "write \(source(result.syntax)) * 1s", [change(of: result.syntax) { "\($0) * 1s" }])
+        case (.duration, .integer), (.duration, .number): rewritten(result.syntax) { "\($0) * 1s" }
         case (.integer, _), (.number, _), (.string, nil), (.boolean, nil), (.duration, _), (nil, _): nil
         }
     }

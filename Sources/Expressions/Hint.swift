@@ -1,15 +1,15 @@
 /// How to mend a mistake: a sentence, and the changes of the text that the sentence describes.
 ///
-/// A hint says its change together with its sentence, so that the two agree and an editor need not understand sentences. A
-/// sentence that is a string literal describes no change, because only the user knows what to write.
+/// A sentence and its changes are written in the same place, so that they agree, and so that editors need not parse sentences. A
+/// hint that is written as a string literal has no changes, because only the user knows what to write.
 package struct Hint: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// Another text for a part of the text. Of several changes of a hint, one is enough.
     package struct Change: Hashable, Sendable {
         /// The octets to replace, in the text with the mistake; `nil`: what the message is about.
         package var place: Range<Int>?
         package var text: String
-        /// True if the place or the text may be wrong, because the text with the mistake can be read in several ways. Of such
-        /// changes the first that removes the mistake is meant.
+        /// True if the place or the text may be wrong, because the text with the mistake can be read in several ways. Of several
+        /// guesses, the first one that removes the mistake counts.
         package var isGuess: Bool
 
         package init(_ place: Range<Int>?, _ text: String, isGuess: Bool = false) {

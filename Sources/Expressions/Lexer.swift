@@ -70,7 +70,7 @@ struct Lexer {
         }
     }
 
-    /// An expression in braces, as in templates, is one without them.
+    /// The hint to remove the braces around an expression, which belong only in templates.
     private var withoutBraces: Hint {
         let hint: Hint = "remove the braces"
         let text = octets.drop { $0 == 0x20 }

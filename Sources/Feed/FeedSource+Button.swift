@@ -1,7 +1,7 @@
 import ButtonModel
 
 extension FeedSource {
-    /// Messages that an engine claimed in an earlier life of the site, and of which nobody has said that they are done.
+    /// The messages that an engine claimed in an earlier life of the site (`FeedLife`), and that no `done` covers.
     struct FormerOpen: Hashable, Sendable {
         /// The last of them.
         var place: FeedPlace

@@ -15,9 +15,9 @@ package import MQTTTopics
 /// The cursor of a button is the highest of three claims: the own record, the retained `cursor` and that in the site's hello.
 /// They count only for the installation of the hello. A hello of another installation begins anew: the cursor becomes what the
 /// hello says, which is reported. A claim of an earlier life of the same installation (`FeedLife`) counts up to the last message that
-/// the hello says to be of an earlier life. A hello of an earlier session or life than the claims is old, and only a newer
-/// one makes its buttons known. A site whose disk was restored from an old copy says such a hello, too. Therefore a leader answers
-/// it with a `want` that names the later session, from which the site learns that its disk is a copy.
+/// the hello says to be of an earlier life. A hello is old if its session or life is earlier than that of the claims. The buttons
+/// in an old hello stay unknown until a newer hello arrives. A site whose disk was restored from an old copy sends an old hello,
+/// too. A leader therefore answers it with a `want` that names the later session, from which the site learns of the copy.
 ///
 /// Two claims of the same message are never both acted on: a claim is on the own disk and on its way to the broker before the
 /// message is handed over, and a broker takes what one connection sends in order. The owner carries the effects out in

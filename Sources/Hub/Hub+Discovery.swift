@@ -63,9 +63,9 @@ extension Hub {
         invalidateDebounced(.config(button), at: now)
     }
 
-    /// Whether the bridge is announced to Home Assistant. A first start that cannot store its id has another id at the next
-    /// start, and Home Assistant would keep a bridge of the old one.
-    var announcesBridge: Bool { broker.announcesDevices && !journal.isRecordLost }
+    /// True if the bridge is announced to Home Assistant. A first start that cannot store the bridge's id on the disk has another
+    /// id at the next start, and Home Assistant would keep a device with the first id.
+    var announcesBridge: Bool { broker.announcesDevices && journal.isRecordOnDisk }
 
     /// Publishes the announcements again, because Home Assistant has restarted.
     mutating func announceAgain() {

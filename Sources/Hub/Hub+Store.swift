@@ -18,12 +18,15 @@ extension Hub {
         case .faulted(let sentence): log(.error, sentence)
         case .mended:
             uplink?.storeMended()
+            if announcesBridge { invalidate(.bridgeConfig) }
             log(.info, "what could not be recorded is on the disk now")
         case .reserveMade: log(.info, "the reserve for presses on a full disk has been created")
         case .ringMade: log(.info, "the record ring has been created, and presses do not wait for the disk any more")
         case .canRecord(let canRecord):
+            // The radios are held closed while nothing can be recorded.
             let couldRecord = !radios.isHeldClosed
             if canRecord { allowOpening() } else { holdRadiosClosed(at: now) }
+            // The id of the bridge is stored only now.
             if !couldRecord, announcesBridge { invalidate(.bridgeConfig) }
             if feed != nil { feedCanRecord(canRecord, at: now) }
         case .setTimer(let deadline): setTimer(.store, at: deadline)

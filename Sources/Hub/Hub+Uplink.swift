@@ -187,9 +187,9 @@ extension Hub {
             }
         log(
             .warning,
-            "\(configuration.topic): \(known) of which this machine knows nothing, so the state directory of this machine was restored from an old copy. New presses go to the "
-                + "engine as before, as installation \(installation.stringValue ?? ""). Presses that are in the copy "
-                + "and were handled since are not repeated")
+            "\(configuration.topic): \(known) of which this machine knows nothing, so its state directory was restored "
+                + "from an old copy. New presses go to the engine as before, as installation "
+                + "\(installation.stringValue ?? ""). Presses in the copy that were handled since are not repeated")
         publishEvent(
             "restored", ["site": .string(configuration.topic), "installation": installation],
             timeToLive: .seconds(3600), at: now)

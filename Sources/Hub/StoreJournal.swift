@@ -54,6 +54,8 @@ struct StoreJournal: Sendable {
     private(set) var ringFault: String? { didSet { hasChanged = true } }
     /// True if the last failed record is in the memory of the process only (`RecordRefuge.nowhere`).
     private(set) var isRecordLost = false
+    /// True if all records are in the database or in the reserve on the disk, so that they survive a power cut.
+    var isRecordOnDisk: Bool { refuge == nil || refuge == .disk }
     /// The cursors of recorded events, by the token of the sync that has to succeed before they are acknowledged.
     private(set) var awaitingSync: [RecordToken: Acknowledgement] = [:]
     /// The cursors to acknowledge when the store is mended.

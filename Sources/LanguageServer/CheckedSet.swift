@@ -86,7 +86,7 @@ struct CheckedSet: Sendable {
     /// The diagnostics after the text of a file and the secrets are replaced: those of the configuration if it is that
     /// file, else those of the set.
     ///
-    /// - Parameter secrets: secrets to use instead of those with which the set was loaded; `nil`: the same.
+    /// - Parameter secrets: the secrets to use; `nil` for those with which the set was loaded.
     func diagnostics(
         replacing path: String, with text: [UInt8], secrets: SourceFile? = nil
     ) -> [Diagnostic] {
@@ -101,7 +101,7 @@ struct CheckedSet: Sendable {
 
     /// The set with another text of one file. Programs are not searched for.
     ///
-    /// - Parameter secrets: secrets to use instead of those with which the set was loaded; `nil`: the same.
+    /// - Parameter secrets: the secrets to use; `nil` for those with which the set was loaded.
     func loaded(
         replacing path: String, with text: [UInt8], secrets: SourceFile? = nil
     ) -> LoadResult<RuleSet> {

@@ -6,8 +6,8 @@ import RuleTesting
 import Rules
 
 extension LanguageServer {
-    /// How long a click of a button waits. It depends on all rules, so it is taken from the last check of the set without
-    /// errors; `nil` if there was none.
+    /// How long a click of a button waits. This depends on all rules, so it is computed from the last check of the set that found
+    /// no errors; `nil` if there was none.
     mutating func timing(of button: String, _ path: String) -> ClickTiming? {
         guard let key = entries[path], let set = lastValidSet(of: path) else { return nil }
         if let timings = clickTimings[key] { return timings[button] }

@@ -5,6 +5,8 @@ import RuleLoader
 extension LanguageServer {
     /// The most diagnostics for which one request looks for a change.
     private static let maximumDiagnostics = 20
+    /// The most changes that one request tries, because each of them is a check of the set.
+    private static let maximumTriedChanges = 40
     /// The octets of a set up to which a change is tried before it is offered.
     private static let maximumTriedLength = 1 << 20
 
@@ -40,8 +42,13 @@ extension LanguageServer {
             $0.file == file.name && $0.start.line <= last.line && $0.end.line >= first.line && !$0.changes.isEmpty
         }
         var actions: [JSONValue] = []
+        var triedChanges = 0
         for diagnostic in relevant.prefix(Self.maximumDiagnostics) {
+            triedChanges += diagnostic.changes.count
+            guard triedChanges <= Self.maximumTriedChanges else { break }
             let fixes = fixes(of: diagnostic, lines, set, file)
+            guard !fixes.isEmpty else { continue }
+            let fixed = shown(diagnostic, of: set, lines)
             for fix in fixes {
                 let edit: JSONValue = [
                     "range": [
@@ -52,7 +59,7 @@ extension LanguageServer {
                 ]
                 var action: [JSONValue.Member] = [
                     .init("title", .string(fix.title(in: lines.octets))), .init("kind", "quickfix"),
-                    .init("diagnostics", [shown(diagnostic, of: set, lines)]),
+                    .init("diagnostics", [fixed]),
                     .init("edit", workspaceEdit([(path, edit)])),
                 ]
                 // An editor applies the preferred fix without a question, so there is none among several.

@@ -35,7 +35,7 @@ extension LanguageServer {
         _ text: String, _ start: SourcePosition, _ end: SourcePosition, _ lines: TextLines
     ) -> JSONValue {
         return [
-            "contents": markup(text, isMarkdown: client.hasMarkdown),
+            "contents": markup(text, isMarkdown: client.hasMarkdownInHovers),
             "range": range(start, end, lines),
         ]
     }

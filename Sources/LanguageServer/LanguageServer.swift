@@ -46,7 +46,7 @@ package struct LanguageServer: Sendable {
         /// True if the editor shows notes of diagnostics.
         var hasRelatedInformation = false
         /// True if hovers may be Markdown.
-        var hasMarkdown = true
+        var hasMarkdownInHovers = true
         /// True if the documentation of completions may be Markdown.
         var hasMarkdownInCompletions = true
         var hasDocumentChanges = false
@@ -310,7 +310,7 @@ package struct LanguageServer: Sendable {
         }
         client.hasRelatedInformation = text?["publishDiagnostics"]?["relatedInformation"]?.boolValue ?? false
         if let formats = text?["hover"]?["contentFormat"]?.arrayValue {
-            client.hasMarkdown = formats.contains("markdown")
+            client.hasMarkdownInHovers = formats.contains("markdown")
         }
         client.watchesFiles =
             capabilities?["workspace"]?["didChangeWatchedFiles"]?["dynamicRegistration"]?.boolValue ?? false

@@ -16,8 +16,8 @@ struct Comparison {
     }
 
     struct Result: Sendable {
-        /// The number of events, without `down` and `up`, and without those before the beginning. An event counts that only one
-        /// of the rule sets has, such as a double click that is two clicks for the other.
+        /// The number of events, without `down` and `up`, and without those before the beginning. An event that occurs only with
+        /// one of the rule sets counts, too: what is a double click with one of them can be two clicks with the other.
         var eventCount = 0
         var differences: [Difference] = []
         /// Steps of the other rules that failed, where those that ran did not fail in the same way. Each error is there once.
@@ -27,14 +27,13 @@ struct Comparison {
         /// True if a part of the history could not be replayed, so that its events are not counted.
         var hasGaps = false
 
-        /// True if nothing can be said, because there is no event in what could be replayed.
+        /// True if all events are in parts of the history that could not be replayed, so that the result says nothing.
         var comparesNothing: Bool { hasGaps && eventCount == 0 }
     }
 
     private let rules: RuleSet
     private let beginning: UTCTime?
     private let button: String?
-    private let secretChecks: [String: String]
     private var cache = RuleSetCache()
     private var before: (house: ReplayedHouse?, ledger: RuleLedger) = (nil, RuleLedger())
     private var after: (house: ReplayedHouse?, ledger: RuleLedger) = (nil, RuleLedger())
@@ -55,10 +54,8 @@ struct Comparison {
     ///   - rules: the other rules, with placeholders for secrets.
     ///   - beginning: events before this time are not compared.
     ///   - button: the name or id of the only button of interest.
-    ///   - secretChecks: of the secrets of the other rules: `RecordedRules.secretChecks(of:)`; empty if they are not known.
-    init(with rules: RuleSet, since beginning: UTCTime?, button: String?, secretChecks: [String: String] = [:]) {
+    init(with rules: RuleSet, since beginning: UTCTime?, button: String?) {
         self.rules = rules
-        self.secretChecks = secretChecks
         self.beginning = beginning
         self.button = button
     }
@@ -72,7 +69,6 @@ struct Comparison {
                 (isInterrupted, hasGaps) = (true, true)
             case .begin(let header):
                 let set = try cache.set(header.rules)
-                noteChangedSecrets(header.rules)
                 let isRestored = isRestorable(header)
                 let restored = restored(header)
                 before.ledger.begin(set, header.stored.rules, isRestored: false)
@@ -82,7 +78,6 @@ struct Comparison {
                 noteUnknownStates()
             case .input(let input):
                 let set = try input.rulesToLoad.map { try cache.set($0) }
-                noteChangedSecrets(input.rulesToLoad)
                 if let set { before.ledger.load(set) }
                 if let (topicName, payload) = input.message {
                     let states =
@@ -104,8 +99,7 @@ struct Comparison {
             }
             return true
         } catch {
-            let time = if case .begin(let header) = item { header.startedAt } else { before.house?.time }
-            note(gap(error, at: time))
+            note(item.gap(error, in: before.house))
             hasGaps = true
             (before.house, after.house) = (nil, nil)
             return false
@@ -142,15 +136,6 @@ struct Comparison {
 
     private mutating func note(_ text: String) {
         if notes.count < Self.maximumNoteCount, !notes.contains(text) { notes.append(text) }
-    }
-
-    /// Both replays have placeholders in place of secrets, so they do not differ where only the value of a secret does.
-    private mutating func noteChangedSecrets(_ recorded: RecordedRules?) {
-        for (placeholder, check) in (recorded?.secretChecks ?? [:]).sorted(by: { $0.key < $1.key }) {
-            guard let now = secretChecks[placeholder], now != check else { continue }
-            let name = placeholder.filter { $0 != "*" }
-            note("the value of \(name) (!secret or !env_var) was another then; what only that changes is not shown")
-        }
     }
 
     private struct UnknownState {

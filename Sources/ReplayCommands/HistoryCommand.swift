@@ -12,7 +12,8 @@ struct HistoryCommand: ParsableCommand {
         discussion: """
             Shows what tryck watch would have shown: presses, rules, messages and programs of the last days, with local \
             times. Reads the history in the state directory, and needs no daemon. What a running daemon did in the last \
-            two seconds is shown later. Parts that cannot be shown are named on the standard error. history: in tryck.yaml says how long it is kept. The exit status is 69 if there is no history.
+            two seconds is shown later. Parts that cannot be shown are named on the standard error. history: in \
+            tryck.yaml says how long it is kept. The exit status is 69 if there is no history.
 
               tryck history --since 2h
               tryck history --button kitchen --since yesterday

@@ -166,3 +166,22 @@ struct HistoryFiles {
         if isOpen { _ = try body(.end(runningUntil.map { .running($0) } ?? .unknown)) }
     }
 }
+
+extension HistoryFiles.Item {
+    /// Why the history cannot be replayed from this item on: a sentence without its full stop.
+    ///
+    /// - Parameters:
+    ///   - error: the error of loading the rules of that time, or of the house.
+    ///   - house: the house that was to take the item; `nil` if there is none.
+    func gap(_ error: any Error, in house: ReplayedHouse?) -> String {
+        let time: UTCTime? = if case .begin(let header) = self { header.startedAt } else { house?.time }
+        let part = "the history from \(time.map { "\($0)" } ?? "its beginning") on is left out"
+        return switch error {
+        case let rules as ReplayRun.UnreadableRules:
+            "\(part), because this version cannot read the rules of that time: \(rules.reason)"
+        case ReplayedHouse.Failure.badTime: "\(part), because its times are not in order"
+        case ReplayedHouse.Failure.endless: "\(part), because its rules would never come to an end"
+        default: "\(part): \(error)"
+        }
+    }
+}

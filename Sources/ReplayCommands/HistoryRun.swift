@@ -19,7 +19,7 @@ struct HistoryRun {
     private let button: String?
     private var house: ReplayedHouse?
     private var cache = RuleSetCache()
-    /// The rules that could not be read last, until others could.
+    /// The rules that could not be read last; `nil` once others could be read.
     private var unreadable: ReplayRun.UnreadableRules?
     /// The names and ids of the buttons that have events.
     private var known: (names: Set<String>, ids: Set<String>) = ([], [])
@@ -39,13 +39,13 @@ struct HistoryRun {
         do {
             return (try occurrences(of: item), true)
         } catch {
-            let time = if case .begin(let header) = item { header.startedAt } else { house?.time }
+            let reason = item.gap(error, in: house)
             house = nil
             // A process whose rules cannot be read has the same rules in each of its segments.
             let unreadable = error as? ReplayRun.UnreadableRules
             defer { self.unreadable = unreadable }
             if let unreadable, unreadable == self.unreadable { return ([], false) }
-            return ([.gap(gap(error, at: time))], false)
+            return ([.gap(reason)], false)
         }
     }
 
@@ -81,8 +81,8 @@ struct HistoryRun {
     private mutating func shown(_ moment: ReplayedHouse.Moment) -> [Occurrence] {
         guard let button else { return shown(moment.lines, at: moment.time) }
         var lines: [JSONValue] = []
-        // The lines about messages of runs are made of the actions, because a message is told only when the broker takes it. They
-        // stand before what their run has done after them.
+        // In the live stream, a message appears when the broker takes it, which may be after later lines of its run. So the
+        // lines about messages are made from the actions, and stand where the run published them.
         var actions = moment.actions.filter { $0.isMessage || $0.isLog }
         func takeMessages(of run: Int64, beforeLog: Bool) {
             while let index = actions.firstIndex(where: { $0.run == run }) {

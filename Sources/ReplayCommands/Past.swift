@@ -5,6 +5,7 @@ import Hub
 package import JSON
 import Platform
 import RuleLoader
+import Rules
 import Setup
 
 /// The history of a state directory, as `tryck history --json` and `tryck what-if --json` show it, for other programs.
@@ -70,16 +71,12 @@ package enum Past {
         for (name, text) in drafts.sorted(by: { $0.key < $1.key }) where !known.contains(name) {
             rules.files.append(RecordedRules.File(name: name, text: text))
         }
-        let loaded = FileLoader.recordedRules(
-            rules.files.map { SourceFile(name: $0.name, text: $0.text) }, timeZones: rules.timeZones,
-            systemTimeZone: rules.systemTimeZone, forbiddenSteps: rules.forbiddenSteps,
-            in: LoadInputs(hasPlaceholders: true, identities: rules.identities))
-        guard let loaded, let set = loaded.value else {
-            let diagnostics = loaded?.diagnostics ?? []
-            let sources = Dictionary(rules.files.map { ($0.name, $0.text) }) { first, _ in first }
+        let set: RuleSet
+        do throws(ReplayRun.UnreadableRules) {
+            set = try ReplayRun.load(rules)
+        } catch {
             throw Failure(
-                .configuration, "The rules have errors.", problems: diagnostics.problemList,
-                report: DiagnosticReport(diagnostics, sources: sources).text())
+                .configuration, "The rules have errors.", problems: error.diagnostics.problemList, report: error.report)
         }
         var comparison = Comparison(with: set, since: beginning, button: button)
         try files.read(since: beginning) { comparison.take($0) }

@@ -13,9 +13,9 @@ struct ReplayCommand: ParsableCommand {
             and 78 if it cannot be read.
 
             A recording contains the text of the rules, the names and addresses of buttons, presses, received \
-            messages, requests, and the output of programs. It contains no keys, no password of the broker, and no \
-            values of !secret and !env_var, but for addresses of buttons, and for texts of less than eight octets in \
-            received messages. Read it before you send it.
+            messages, requests, and the output of programs. It contains no keys and no password of the broker. Of the \
+            values of !secret and !env_var, it contains only those that identify buttons, and those of less than eight \
+            octets that are part of received messages and requests. Read it before you send it.
 
               tryck run --record session.jsonl
               tryck replay session.jsonl

@@ -107,6 +107,7 @@ struct ReplayRun {
         var reason: String
         /// All errors, with their lines.
         var report: String
+        var diagnostics: [Diagnostic]
     }
 
     static func load(_ rules: RecordedRules?) throws(UnreadableRules) -> RuleSet {
@@ -119,7 +120,8 @@ struct ReplayRun {
         if let set = loaded.value { return set }
         let sources = Dictionary(rules.files.map { ($0.name, $0.text) }) { first, _ in first }
         let report = DiagnosticReport(loaded.diagnostics, sources: sources)
-        throw UnreadableRules(reason: report.firstError, report: report.text())
+        throw UnreadableRules(
+            reason: report.firstError, report: report.text(), diagnostics: loaded.diagnostics)
     }
 
     /// Loads the rules of a disk as a replay needs them: with placeholders for secrets, but with the real buttons.

@@ -116,7 +116,7 @@ struct ReplayedHouse {
     /// |                          | start: all of it had then happened before the kill. Otherwise not at all         |
     /// | is unknown               | not at all, because it may have been killed right after the last input           |
     ///
-    /// It never goes on for more than a minute, because a disk that was full since then would leave out inputs.
+    /// It never goes on for more than a minute, because inputs may be missing after the last one if the disk was full then.
     mutating func finish(_ end: HistoryFiles.End) throws(Failure) -> [Moment] {
         guard !isStopped else { return [] }
         switch end {
@@ -225,7 +225,7 @@ extension JobResult {
             case .process(let result): result.standardOutput + result.standardError
             case .http(let result): result.body
             }
-        return RuleLedger.hasPlaceholder(String(decoding: octets, as: UTF8.self))
+        return Redaction.hasMark(String(decoding: octets, as: UTF8.self))
     }
 }
 

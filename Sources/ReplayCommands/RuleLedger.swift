@@ -102,7 +102,7 @@ struct RuleLedger: Sendable {
         latest = [:]
         jobs = [:]
         if !isRestored { doubt.clear() }
-        doubt.begin(hidden: Set(stored.variables.filter { Self.hasPlaceholder("\($0.value)") }.keys))
+        doubt.begin(hidden: Set(stored.variables.filter { Redaction.hasMark("\($0.value)") }.keys))
         doubt.load(rules)
     }
 
@@ -113,13 +113,10 @@ struct RuleLedger: Sendable {
     ///
     /// - Returns: the states that read it, if it contains a secret, which is unknown here.
     mutating func received(_ topicName: String, _ payload: [UInt8]) -> [String] {
-        let isHidden = Self.hasPlaceholder(String(decoding: payload, as: UTF8.self))
+        let isHidden = Redaction.hasMark(String(decoding: payload, as: UTF8.self))
         let states = doubt.received(topicName, isHidden: isHidden)
         return isHidden ? states : []
     }
-
-    /// True if a recorded text does not contain a secret that the real text had.
-    static func hasPlaceholder(_ text: String) -> Bool { text.contains("***") }
 
     /// - Parameter redacted: hides the secrets of the rules.
     mutating func take(_ moment: ReplayedHouse.Moment, isIgnored: Bool, redacted: (String) -> String) {

@@ -1,4 +1,3 @@
-import ButtonModel
 import Hub
 import Rules
 
@@ -11,22 +10,5 @@ struct RuleSetCache {
         let set = try ReplayRun.load(rules)
         if let rules { latest = (rules, set) }
         return set
-    }
-}
-
-/// Why a part of a history cannot be replayed.
-///
-/// - Parameters:
-///   - error: of loading the rules of that time, or of the house.
-///   - time: when the part begins.
-/// - Returns: a sentence without its full stop.
-func gap(_ error: any Error, at time: UTCTime?) -> String {
-    let part = "the history from \(time.map { "\($0)" } ?? "its beginning") on is left out"
-    return switch error {
-    case let rules as ReplayRun.UnreadableRules:
-        "\(part), because this version cannot read the rules of that time: \(rules.reason)"
-    case ReplayedHouse.Failure.badTime: "\(part), because its times are not in order"
-    case ReplayedHouse.Failure.endless: "\(part), because its rules go on without end"
-    default: "\(part): \(error)"
     }
 }

@@ -17,10 +17,9 @@ struct WhatIfCommand: ParsableCommand {
             Replays the history with these rules and with those that ran, and shows each event for which they would have \
             done something else: - what the rules did, + what these rules would have done. No message is sent, and no \
             program and no web request is started: their results are those of the history where the same was started, \
-            else they are taken as good and marked with a question mark. A history has no values of !secret and !env_var: \
-            where only such a value differs, nothing is shown but a note. Needs no daemon. The exit status is 0 if nothing \
-            differs, 1 if something does, 69 if there is no history or nothing of it can be compared, and 78 if the rules \
-            have errors.
+            else they are taken as good and marked with a question mark. Values of !secret and !env_var are not compared, \
+            because a history has their names instead. Needs no daemon. The exit status is 0 if nothing differs, 1 if \
+            something does, 69 if there is no history or nothing of it can be compared, and 78 if the rules have errors.
 
               tryck what-if --since yesterday
               tryck what-if rules/new.yaml --button kitchen
@@ -38,9 +37,9 @@ struct WhatIfCommand: ParsableCommand {
 
     func run() throws {
         let beginning = try options.beginning(now: SystemEnvironment.wallClock)
-        let (set, secretChecks) = try loadRules()
+        let set = try loadRules()
         let files = try options.files()
-        var comparison = Comparison(with: set, since: beginning, button: options.button, secretChecks: secretChecks)
+        var comparison = Comparison(with: set, since: beginning, button: options.button)
         try files.read(since: beginning) { (item) throws(Failure) in comparison.take(item) }
         let result = comparison.result()
         let output = Output.standardOutput
@@ -55,7 +54,7 @@ struct WhatIfCommand: ParsableCommand {
 
     /// Loads the rules twice: with secrets, to check them as `tryck check` does, and with placeholders, as a recording has them,
     /// because the rules that ran have no secrets here either.
-    private func loadRules() throws(Failure) -> (RuleSet, secretChecks: [String: String]) {
+    private func loadRules() throws(Failure) -> RuleSet {
         let loaded: LoadedRules
         do {
             let files = ConfigurationFiles(environment: SystemEnvironment.environmentVariables)
@@ -78,13 +77,11 @@ struct WhatIfCommand: ParsableCommand {
                 report: report.text(colour: Output.standardError.style.usesColour))
         }
         do throws(ReplayRun.UnreadableRules) {
-            return (
-                try ReplayRun.load(loaded.recorded, as: real), RecordedRules.secretChecks(of: real.placeholders)
-            )
+            return try ReplayRun.load(loaded.recorded, as: real)
         } catch {
             throw Failure(
                 .configuration,
-                "The rules cannot be compared, because they have errors where secrets are replaced by their names: "
+                "The rules cannot be compared. In a replay, secrets have their names as values, and with these the rules have errors: "
                     + "\(error.reason)")
         }
     }

@@ -101,7 +101,7 @@ struct ExplainCommand: ParsableCommand {
                 part == nil, chord == nil
             else {
                 throw ValidationError(
-                    "--due and --change are given without a button, an event or --chord. Give another time with --at.")
+                    "--due and --change take no button, no event and no --chord. --at sets the time for them.")
             }
             return
         }

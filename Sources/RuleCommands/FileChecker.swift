@@ -9,7 +9,7 @@ import Setup
 package struct FileChecker {
     private let files: ConfigurationFiles
     private let workingDirectory: String
-    /// True if the configuration that is found here holds for a rules file that is checked alone, if it names that file.
+    /// True to check a rules file that is given alone with the configuration that is found here, if that names the file.
     private let heedsConfiguration: Bool
 
     package init(environment: [String: String], workingDirectory: String, heedsConfiguration: Bool) {

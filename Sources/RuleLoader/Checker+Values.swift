@@ -106,7 +106,9 @@ extension Checker {
         if environment.hasPlaceholders { return confidential(Self.placeholder(of: name), name: name) }
         let start = position(of: "!secret", in: node)
         switch secrets.value(of: name) {
-        case .found(let value): return confidential(value, name: name)
+        case .found(let value):
+            noteSecret(value)
+            return confidential(value, name: name)
         case .unreadable: return nil
         case .missing(let hint):
             error(
@@ -119,7 +121,7 @@ extension Checker {
 
     /// The message about a secret is about its tag, and the hint about the name after it.
     private func hint(_ hint: Hint, forSecret name: String, in node: YAMLNode) -> Hint {
-        guard diagnostics.count < Checker.maximumExactReports,
+        guard reportsExactly,
             let tag = source.find("!secret", from: node.start, to: node.end)?.advanced(by: "!secret".count),
             let place = source.octets(of: name, from: tag, to: node.end)
         else { return Hint(hint.sentence) }

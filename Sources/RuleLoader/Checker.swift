@@ -13,6 +13,8 @@ struct Checker {
     private(set) var confidential: Set<String> = []
     /// The placeholder of each of them: `RuleSet.placeholders`. Of two names for one value, the first in order counts.
     private(set) var placeholders: [String: String] = [:]
+    /// The values of `confidential` that `!secret` gives.
+    private(set) var secretValues: Set<String> = []
     /// The confidential values as messages would show them, split at quotation marks, for `masked`.
     private var confidentialWords: Set<String> = []
     private var reported: Set<ReportKey> = []
@@ -29,6 +31,9 @@ struct Checker {
     static let maximumExactReports = 100
     /// The most messages that are kept for one file.
     static let maximumReports = 10_000
+
+    /// False after `maximumExactReports`.
+    var reportsExactly: Bool { diagnostics.count < Checker.maximumExactReports }
 
     /// - Parameter diagnostics: those from parsing the YAML of the file and from reading `secrets.yaml`.
     init(
@@ -51,6 +56,8 @@ struct Checker {
         }
         return LoadedText(string: value, isSecret: true)
     }
+
+    mutating func noteSecret(_ value: String) { secretValues.insert(value) }
 
     /// What a secret or an environment variable is read as if its value is not available.
     static func placeholder(of name: String) -> String { "***\(name)***" }
@@ -203,7 +210,7 @@ struct Checker {
     /// Reports E114 and returns true when a key has no value.
     mutating func reportsNull(_ entry: YAMLNode.Entry, hint: Hint? = nil) -> Bool {
         guard entry.value.isNull else { return false }
-        let rest = diagnostics.count < Checker.maximumExactReports ? source.text(from: entry.key.end) : nil
+        let rest = reportsExactly ? source.text(from: entry.key.end) : nil
         let skipped = rest?.prefix { $0 == ":" || $0 == " " || $0 == "\t" }.count ?? 0
         let value = entry.key.end.advanced(by: skipped)
         let usual: Hint =
@@ -292,12 +299,13 @@ struct Checker {
                 hint: hint?.sentence.map(masked), changes: changes(of: hint, start, end), related: notes))
     }
 
-    /// The changes of a hint. There are none if the hint quotes a secret, and after many messages, whose positions are not exact.
+    /// The changes of a hint. A change whose text or sentence has a secret is left out, and all are after many messages, whose
+    /// positions are not exact.
     private func changes(of hint: Hint?, _ start: SourcePosition, _ end: SourcePosition) -> [Diagnostic.Change] {
-        guard let hint, !hint.changes.isEmpty, diagnostics.count < Checker.maximumExactReports,
+        guard let hint, !hint.changes.isEmpty, reportsExactly,
             hint.sentence.map({ masked($0) == $0 }) ?? true
         else { return [] }
-        return source.changes(hint, from: start, to: end)
+        return source.changes(hint, from: start, to: end).filter { masked("\"\($0.text)\"") == "\"\($0.text)\"" }
     }
 
     /// Replaces quoted text in a message by `***` if it is the value of a `!secret` or `!env_var`.
@@ -309,23 +317,28 @@ struct Checker {
 
     /// The change of a key into another, for a hint; none after many messages.
     func changes(of key: YAMLNode.Key?, into text: String) -> [Hint.Change] {
-        guard let key, diagnostics.count < Checker.maximumExactReports else { return [] }
+        guard let key, reportsExactly else { return [] }
         return [Hint.Change(source.octets(from: key.start, to: key.end), text)]
     }
 
     /// The change of a key and its value, for a hint; none after many messages, and if an alias has the value.
     func changes(of key: YAMLNode.Key?, with value: YAMLNode, into text: String) -> [Hint.Change] {
-        guard let key, diagnostics.count < Checker.maximumExactReports, key.start < value.end,
+        guard let key, reportsExactly, key.start < value.end,
             key.alias == nil && value.alias == nil
         else { return [] }
         return [Hint.Change(source.octets(from: key.start, to: value.end), text)]
     }
 
+    /// The change of an entry that a mapping may have, for a hint; none if it is not written.
+    func changes(ofEntry name: String, in fields: CheckedMapping, into text: String) -> [Hint.Change] {
+        fields.node(name).map { changes(of: fields.key(name), with: $0, into: text) } ?? []
+    }
+
     /// The insertion of an entry before a key of its mapping, for a hint; none after many messages.
     func insertion(of entry: String, before key: SourcePosition) -> [Hint.Change] {
-        guard diagnostics.count < Checker.maximumExactReports else { return [] }
+        guard reportsExactly else { return [] }
         let place = source.octets(from: key, to: key)
-        let before = source.octets(from: SourcePosition(line: key.line, column: 1), to: key)
+        let before = source.octets(before: key)
         // In brackets, a key follows another in the same line, or a comma or a bracket.
         let blanks: [UInt8] = [0x20, 0x0A, 0x0D]
         let last = source.octets[..<before.lowerBound].last { !blanks.contains($0) }
@@ -338,19 +351,19 @@ struct Checker {
 
     /// The hint of a problem of an expression, with its changes in the file; without changes after many messages.
     func hint(_ hint: Hint, about range: Range<Int>, in node: YAMLNode) -> Hint {
-        guard diagnostics.count < Checker.maximumExactReports else { return Hint(hint.sentence) }
+        guard reportsExactly else { return Hint(hint.sentence) }
         return source.hint(hint, about: range, in: node)
     }
 
     func nearest(to name: String, among candidates: @autoclosure () -> some Sequence<String>) -> String? {
-        guard diagnostics.count < Checker.maximumExactReports else { return nil }
+        guard reportsExactly else { return nil }
         return Suggestions.nearest(to: name, among: candidates())
     }
 
     /// The position of `mark` inside a node; the node's start when `maximumExactReports` is reached or the mark is not
     /// found.
     func position(of mark: String, in node: YAMLNode) -> SourcePosition {
-        guard diagnostics.count < Checker.maximumExactReports else { return node.start }
+        guard reportsExactly else { return node.start }
         return source.find(mark, from: node.start, to: node.end) ?? node.start
     }
 

@@ -49,7 +49,7 @@ package struct LoadInputs: Sendable {
     package var hasNoBroker: Bool
     /// True to read each `!secret name` and `!env_var name` as `***name***`, because the real values are not available.
     package var hasPlaceholders: Bool
-    /// The addresses, uuids and serial numbers of buttons for which placeholders stand: `RecordedRules.identities`.
+    /// The real addresses, uuids and serial numbers of buttons, by the placeholders that stand for them.
     package var identities: [String: String]
 
     package init(

@@ -1,7 +1,7 @@
 /// The keys of one kind of mapping in a file, and hints for keys that users know from other systems.
 ///
 /// The tables are the only list of keys: the checker, its suggestions, the JSON Schema and `rules/README.md` follow
-/// them.
+/// them. A table is a class because one is passed for each mapping of a file, and copies of so many members take long.
 final class MappingTable: Sendable {
     /// The name of the mapping in messages such as `unknown key "x" in a rule`.
     let name: String

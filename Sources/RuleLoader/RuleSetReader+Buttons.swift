@@ -60,6 +60,7 @@ extension RuleSetReader {
     /// Reads a button that is declared by a single text: a uuid, an address or a serial number, told apart by form.
     private mutating func readShortForm(_ text: String, _ node: YAMLNode) -> DeclaredButton.Hardware? {
         let text = checker.identity(text)
+        // No button has this nickname, unless the value is a nickname, for which a recording has the same placeholder.
         if checker.isPlaceholder(text) { return .nickname(text) }
         if text.utf8.count == 32, text.utf8.allSatisfy(isHexadecimal) { return .uuid(text.lowercased()) }
         if text.contains(":") { return readAddress(text, node) }

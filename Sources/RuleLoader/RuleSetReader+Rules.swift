@@ -75,11 +75,10 @@ extension RuleSetReader {
                 "E210", at: key, "\"max\" is not allowed with mode: \(mode.rawValue)",
                 hint: Hint(
                     "write mode: queued or mode: parallel",
-                    ["queued", "parallel"].flatMap { mode in
-                        fields.node("mode").map {
-                            checker.changes(of: fields.key("mode"), with: $0, into: "mode: \(mode)")
-                        }
-                            ?? checker.insertion(of: "mode: \(mode)", before: key.start)
+                    ["mode: queued", "mode: parallel"].flatMap { entry in
+                        fields.node("mode") == nil
+                            ? checker.insertion(of: entry, before: key.start)
+                            : checker.changes(ofEntry: "mode", in: fields, into: entry)
                     }))
         }
         return (mode, 1, rate)

@@ -127,18 +127,20 @@ extension RuleSetReader {
         }
     }
 
-    /// The insertion of `mode: restart` into a rule, if the step that a message is about is in the same file.
+    /// The insertion of `mode: restart` into a rule. There is none if the step of the message is in another file, because a
+    /// change is made in the file of its message.
     private mutating func restarting(_ rule: Rule, _ step: Step) -> [Hint.Change] {
         guard rule.location.file == step.location.file, let document = document(of: rule.location) else { return [] }
         currentDocument = document
-        // The location of a rule is that of its name.
+        // The location of a rule is that of its name after `id:`. The text before it may look otherwise, such as `"id": `, and
+        // then the start of the entry is not known.
         let name = SourcePosition(line: rule.location.line, column: rule.location.column)
         guard String(Substring(checker.source.text(before: name))).hasSuffix("id: ") else { return [] }
         return checker.insertion(of: "mode: restart", before: name.advanced(by: -"id: ".count))
     }
 
     /// Warns of rules for `hold_release` that drop the end of a late hold for which another rule runs (W713): what that rule
-    /// began, such as dimming a lamp, would have no end. If one rule accepts the end, nobody is warned of the others.
+    /// began, such as dimming a lamp, would have no end. There is no warning if at least one rule accepts the end.
     private mutating func warnOfMissingEnds() {
         var holds: [ButtonSelector: (rule: Rule, parts: Set<ButtonPart>, maximumAge: Duration)] = [:]
         var ends: [ButtonSelector: Duration] = [:]

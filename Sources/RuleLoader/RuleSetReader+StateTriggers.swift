@@ -105,9 +105,9 @@ extension RuleSetReader {
 
     /// True if a text is an expression with `old` or `new`, and not a value.
     ///
-    /// Any text can be a value of a state of type `string`: `new-york`. For such a state, the text must compare `old` or `new`, or
-    /// compile as a condition that reads one of them. A comparison with a number does not compile, and whoever writes it has
-    /// forgotten the state's type.
+    /// For a state of type `string`, any text can be a value, also one with these words: `new-york`. Such a text is an expression
+    /// if it compiles as a condition that reads `old` or `new`, or if it compares one of them. `new > 100` does not compile for a
+    /// text; it is read as an expression nevertheless, because the state's `type` was forgotten, and the error says so.
     private func isChangeExpression(_ node: YAMLNode, _ type: ExpressionType.Scalar, _ scope: Scope) -> Bool {
         guard let text = node.scalar, node.tag == nil else { return false }
         let words = text.split { !($0.isLetter || $0.isNumber || $0 == "_") }

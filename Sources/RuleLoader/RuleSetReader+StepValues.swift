@@ -109,10 +109,13 @@ extension RuleSetReader {
         return false
     }
 
+    /// How to write a literal value as one of the wanted type; `nil` for a value that a tag gives, such as `!secret`, because what
+    /// is written stands for another text.
     static func conversionHint(
         _ node: YAMLNode, _ written: Value, to wanted: ExpressionType.Scalar
     ) -> Hint? {
-        switch (written, wanted) {
+        guard node.tag == nil else { return nil }
+        return switch (written, wanted) {
         case (.string(let text), .integer) where YAMLNumber.isInteger(text),
             (.string(let text), .number) where YAMLNumber.isDecimal(text),
             (.string(let text), .boolean) where text == "true" || text == "false":

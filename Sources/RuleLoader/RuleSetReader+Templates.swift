@@ -44,7 +44,7 @@ extension RuleSetReader {
     /// The scope with which expressions are compiled. After many messages it does not suggest names, because a search
     /// takes time.
     private func reading(_ scope: Scope) -> Scope {
-        guard checker.diagnostics.count >= Checker.maximumExactReports else { return scope }
+        guard !checker.reportsExactly else { return scope }
         var scope = scope
         scope.suggestsNames = false
         return scope
@@ -53,7 +53,7 @@ extension RuleSetReader {
     mutating func report(_ problems: ExpressionProblems, in node: YAMLNode) {
         for problem in problems.list {
             var (start, end) = (node.start, node.end)
-            if checker.diagnostics.count < Checker.maximumExactReports {
+            if checker.reportsExactly {
                 (start, end) = checker.source.positions(of: problem.range, in: node)
             }
             checker.error(

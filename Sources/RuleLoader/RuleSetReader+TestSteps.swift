@@ -125,10 +125,7 @@ extension RuleSetReader {
                     ? nil
                     : Hint(
                         "write rotate_counter_clockwise",
-                        fields.node("event").map { event in
-                            checker.changes(
-                                of: fields.key("event"), with: event, into: "event: rotate_counter_clockwise")
-                        } ?? []))
+                        checker.changes(ofEntry: "event", in: fields, into: "event: rotate_counter_clockwise")))
             return nil
         }
         return direction == .clockwise ? steps : -abs(steps)

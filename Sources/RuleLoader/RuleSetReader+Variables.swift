@@ -104,10 +104,9 @@ extension RuleSetReader {
                     hint: isSpeltAsText
                         ? Hint(
                             "remove the quotes from initial",
-                            fields.node("initial").map { node in
-                                checker.changes(
-                                    of: fields.key("initial"), with: node, into: "initial: \(node.scalar ?? "")")
-                            } ?? []) : nil)
+                            checker.changes(
+                                ofEntry: "initial", in: fields,
+                                into: "initial: \(fields.node("initial")?.scalar ?? "")")) : nil)
             }
             return false
         }

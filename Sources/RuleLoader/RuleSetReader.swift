@@ -69,6 +69,7 @@ struct RuleSetReader {
         reader.read()
         for checker in reader.documents.map(\.checker) {
             reader.ruleSet.confidential.formUnion(checker.confidential)
+            reader.ruleSet.secretValues.formUnion(checker.secretValues)
             reader.ruleSet.placeholders.merge(checker.placeholders, uniquingKeysWith: min)
         }
         return LoadResult(

@@ -21,6 +21,11 @@ extension SourceText {
         return start..<max(start, offset(of: end))
     }
 
+    /// The octets of a line before a position.
+    func octets(before position: SourcePosition) -> Range<Int> {
+        octets(from: SourcePosition(line: position.line, column: 1), to: position)
+    }
+
     /// The octets of the first `wanted` between two positions.
     func octets(of wanted: String, from start: SourcePosition, to end: SourcePosition) -> Range<Int>? {
         find(wanted, from: start, to: end).map(offset).map { $0..<$0 + wanted.utf8.count }
@@ -29,10 +34,10 @@ extension SourceText {
     /// The line `version: 1` above a position.
     func versionLine(at start: SourcePosition) -> Hint.Change { .init(octets(from: start, to: start), "version: 1\n") }
 
-    /// The hint of a problem of an expression or a template: the places of its changes are octets of the file then, and the
-    /// texts are written as the scalar is, in quotes or not.
+    /// Translates the hint of a problem in an expression or a template into a hint about the file: the places of its changes
+    /// become octets of the file, and its texts are escaped for the quotes around the scalar.
     ///
-    /// - Parameter range: the octets of the scalar that the problem is about.
+    /// - Parameter range: the octets of the scalar's value that the problem is about.
     func hint(_ hint: Hint, about range: Range<Int>, in node: YAMLNode) -> Hint {
         let quote = quote(of: node)
         return Hint(
@@ -59,16 +64,17 @@ extension SourceText {
         return text.first
     }
 
-    /// The hint about a key of the file that is indented. Its value may stay as it is, if that is indented further.
+    /// The hint for an indented key of the file. Only the line of the key is changed. The change is a guess, because the lines of
+    /// its value may have to move as well.
     func withoutIndentation(at start: SourcePosition) -> Hint {
-        let indentation = octets(from: SourcePosition(line: start.line, column: 1), to: start)
+        let indentation = octets(before: start)
         return Hint("a key of the file begins in column 1", [.init(indentation, "", isGuess: true)])
     }
 
     // MARK: Quoting
 
-    /// Changes that put the text at a position in quotes. In brackets it ends before the next comma or bracket, else at the end
-    /// of the line; only the parser knows whether it is in brackets.
+    /// Changes that put the text at a position in quotes: up to the next comma or bracket, for a text in brackets, and up to the
+    /// end of the line. Only the parser knows whether the text is in brackets.
     func quoting(at start: SourcePosition) -> [Hint.Change] {
         let value = octets[offset(of: start)...].firstLine.withoutComment
         let ends: [UInt8] = [UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]")]
@@ -86,8 +92,8 @@ extension SourceText {
         return (isCutOff ? [value] : [octets[range], value]).compactMap(quoting)
     }
 
-    /// Changes that put the value of a key in quotes, from behind the first colon in the line of a position, or behind the
-    /// dash if the line is an entry of a list without a key.
+    /// Changes that put a value in quotes. The value begins after the first colon in the line of a position, or after the dash
+    /// if the line is an entry of a list without a key.
     func quotingValue(inLineOf position: SourcePosition) -> [Hint.Change] {
         let line = line(position.line)
         let before = octets[line.startIndex..<min(line.endIndex, offset(of: position))]
@@ -136,6 +142,10 @@ extension ArraySlice<UInt8> {
 }
 
 extension Hint {
+    static let tabMessage = "a tab is used for indentation"
+    /// The hint of `tabMessage`. Nobody knows how many spaces the tab stands for.
+    static let spacesForTab = Hint("YAML allows only spaces", [Change(nil, "  ", isGuess: true)])
+
     /// A hint about a key of another system. `use triggers:` and `use event: or press:` name keys that may stand in its place;
     /// other sentences describe more than another key.
     static func forKey(_ sentence: String) -> Hint {

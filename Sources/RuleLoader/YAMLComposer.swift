@@ -370,9 +370,7 @@ extension YAMLComposer {
         source.forEachIndentationTab { tab in
             while let lines = rest.first, lines.upperBound < tab.line { rest.removeFirst() }
             if let lines = rest.first, lines.contains(tab.line) { return }
-            report(
-                "E102", tab, tab.advanced(by: 1), "a tab is used for indentation",
-                Hint("YAML allows only spaces", [.init(nil, "  ", isGuess: true)]))
+            report("E102", tab, tab.advanced(by: 1), Hint.tabMessage, .spacesForTab)
         }
     }
 }

@@ -175,7 +175,7 @@ extension YAMLProblem {
     }
 
     private func escapes(in source: SourceText) -> Hint {
-        let before = source.octets(from: SourcePosition(line: position.line, column: 1), to: position.advanced(by: 1))
+        let before = source.octets(before: position.advanced(by: 1))
         let backslash = source.octets[before].lastIndex(of: UInt8(ascii: "\\"))
         return Hint(
             "write \\\\ for a backslash, or use single quotes", backslash.map { [.init($0..<$0 + 1, "\\\\")] } ?? [])
@@ -201,14 +201,14 @@ extension YAMLProblem {
 
     /// Puts a text in quotes that begins with `|` or `>`, after which libyaml has found the fault.
     private func quotingBlock(in source: SourceText) -> [Hint.Change] {
-        let before = source.octets(from: SourcePosition(line: position.line, column: 1), to: position)
+        let before = source.octets(before: position)
         let mark = source.octets[before].lastIndex { $0 == UInt8(ascii: "|") || $0 == UInt8(ascii: ">") }
         return mark.map { source.quoting(at: source.position(of: $0)) } ?? []
     }
 
     /// Puts a text in quotes that stands in brackets and itself contains those at the position.
     private func quotingBrackets(in source: SourceText) -> [Hint.Change] {
-        let before = source.octets(from: SourcePosition(line: position.line, column: 1), to: position)
+        let before = source.octets(before: position)
         let separators: [UInt8] = [UInt8(ascii: ","), UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: ":")]
         guard let separator = source.octets[before].lastIndex(where: separators.contains) else { return [] }
         let text = source.octets[(separator + 1)...].firstLine.drop { $0 == 0x20 }
@@ -227,7 +227,7 @@ extension YAMLProblem {
         let next = source.text(from: position).first
         switch (before, next) {
         case ("}", "{"), ("]", "["), ("}", "["), ("]", "{"):
-            let gap = source.octets(from: SourcePosition(line: position.line, column: 1), to: position)
+            let gap = source.octets(before: position)
             let end = source.octets[gap].lastIndex { $0 != 0x20 }.map { $0 + 1 } ?? gap.upperBound
             return Hint("put a comma between the two", [.init(end..<end, ",", isGuess: true)])
         case (_, "["), (_, "{"):
@@ -292,10 +292,7 @@ extension YAMLProblem {
         let indentation = line.prefix { $0 == 0x20 || $0 == 0x09 || $0 == UInt8(ascii: "-") }
         guard let tab = indentation.firstIndex(of: 0x09) else { return nil }
         let start = SourcePosition(line: position.line, column: tab - line.startIndex + 1)
-        return Diagnostic(
-            severity: .error, code: "E102", file: source.name, start: start, end: start.advanced(by: 1),
-            message: "a tab is used for indentation", hint: "YAML allows only spaces",
-            changes: [.init(start: start, end: start.advanced(by: 1), text: "  ", isGuess: true)])
+        return error(Hint.tabMessage, in: source, code: "E102", at: start, hint: .spacesForTab)
     }
 }
 

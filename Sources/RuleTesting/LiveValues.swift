@@ -4,21 +4,21 @@ package import Rules
 
 /// The present values of states and variables in a running daemon, and which of its rules are disabled.
 package struct LiveValues {
-    /// The answers of the daemon: objects with `name` and `value`, and rules with `id` and `enabled`.
-    private let states, variables, rules: [JSONValue]
+    /// By name.
+    fileprivate let states, variables: [String: JSONValue]
+    /// The ids of disabled rules.
+    fileprivate let disabled: Set<String>
 
+    /// - Parameters: the answers of the daemon: objects with `name` and `value`, and rules with `id` and `enabled`.
     package init(states: [JSONValue], variables: [JSONValue], rules: [JSONValue]) {
-        (self.states, self.variables, self.rules) = (states, variables, rules)
+        self.states = Self.values(states)
+        self.variables = Self.values(variables)
+        disabled = Set(rules.filter { $0["enabled"] == false }.compactMap { $0["id"]?.stringValue })
     }
 
-    fileprivate func state(_ name: String) -> JSONValue? { Self.value(name, in: states) }
-    fileprivate func variable(_ name: String) -> JSONValue? { Self.value(name, in: variables) }
-    fileprivate var disabled: Set<String> {
-        Set(rules.filter { $0["enabled"] == false }.compactMap { $0["id"]?.stringValue })
-    }
-
-    private static func value(_ name: String, in values: [JSONValue]) -> JSONValue? {
-        values.first { $0["name"] == .string(name) }?["value"]
+    private static func values(_ answer: [JSONValue]) -> [String: JSONValue] {
+        let pairs = answer.compactMap { object in object["name"]?.stringValue.map { ($0, object["value"] ?? .null) } }
+        return Dictionary(pairs) { first, _ in first }
     }
 }
 
@@ -26,16 +26,17 @@ extension RuleTest.Given {
     /// Adds the daemon's values of states and variables that are not given. A value of another type than in this set is left
     /// out, because the daemon may have other rules.
     package mutating func complete(with live: LiveValues, in set: RuleSet) {
-        for state in set.states where !states.contains(where: { $0.name == state.name }) {
-            if let value = live.state(state.name).flatMap(state.type.value) { states.append(.init(state.name, value)) }
+        let givenStates = Set(states.map(\.name))
+        for state in set.states where !givenStates.contains(state.name) {
+            if let value = live.states[state.name].flatMap(state.type.value) { states.append(.init(state.name, value)) }
         }
-        for variable in set.variables where !variables.contains(where: { $0.name == variable.name }) {
-            if let value = live.variable(variable.name).flatMap(variable.type.value) {
+        let givenVariables = Set(variables.map(\.name))
+        for variable in set.variables where !givenVariables.contains(variable.name) {
+            if let value = live.variables[variable.name].flatMap(variable.type.value) {
                 variables.append(.init(variable.name, value))
             }
         }
-        let ids = live.disabled
-        disabled = set.rules.map(\.id).filter(ids.contains)
+        disabled = set.rules.map(\.id).filter(live.disabled.contains)
     }
 }
 

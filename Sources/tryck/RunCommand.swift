@@ -30,8 +30,9 @@ struct RunCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Record the input of the daemon, for tryck replay. The recording contains no keys and no secrets, but \
-            rules, names of buttons, presses, messages and the output of programs. Read it before you send it.
+            Record the input of the daemon, for tryck replay. The recording contains no keys and no passwords, but \
+            rules, names of buttons, presses, messages and the output of programs. tryck replay --help says which \
+            secrets can be in it. Read it before you send it.
             """, valueName: "file"))
     var record: String?
 

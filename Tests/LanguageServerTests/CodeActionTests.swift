@@ -5,18 +5,28 @@ import Testing
 
 @Suite("Quick fixes")
 struct CodeActionTests {
-    /// The text after the first quick fix of a line, and the title of the fix.
-    private static func fix(_ text: String, line: Int) -> (title: String, text: String)? {
-        var editor = Editor.ready()
-        editor.open("/home.yaml", text)
-        let place: JSONValue = ["line": .integer(Int64(line)), "character": 0]
+    /// The code actions at a place of `/home.yaml`.
+    ///
+    /// - Parameter kind: the only kind that is wanted; `nil`: all are.
+    private static func offered(
+        _ editor: inout Editor, line: Int, character: Int = 0, only kind: JSONValue? = nil
+    ) -> [JSONValue] {
+        let place: JSONValue = ["line": .integer(Int64(line)), "character": .integer(Int64(character))]
+        let context: JSONValue = if let kind { ["only": [kind]] } else { ["diagnostics": []] }
         let answer = editor.request(
             "textDocument/codeAction",
             [
                 "textDocument": ["uri": "file:///home.yaml"], "range": ["start": place, "end": place],
-                "context": ["diagnostics": []],
+                "context": context,
             ])
-        guard let action = answer["result"]?.arrayValue?.first, let title = action["title"]?.stringValue,
+        return answer["result"]?.arrayValue ?? []
+    }
+
+    /// The text after the first quick fix of a line, and the title of the fix.
+    private static func fix(_ text: String, line: Int) -> (title: String, text: String)? {
+        var editor = Editor.ready()
+        editor.open("/home.yaml", text)
+        guard let action = offered(&editor, line: line).first, let title = action["title"]?.stringValue,
             action["kind"] == "quickfix",
             let edit = action["edit"]?["changes"]?["file:///home.yaml"]?.arrayValue?.first,
             let start = edit["range"]?["start"]?["character"]?.integerValue,
@@ -108,14 +118,7 @@ struct CodeActionTests {
     private static func titles(_ text: String, line: Int) -> [String] {
         var editor = Editor.ready()
         editor.open("/home.yaml", text)
-        let place: JSONValue = ["line": .integer(Int64(line)), "character": 0]
-        let answer = editor.request(
-            "textDocument/codeAction",
-            [
-                "textDocument": ["uri": "file:///home.yaml"], "range": ["start": place, "end": place],
-                "context": ["only": ["quickfix"]],
-            ])
-        return (answer["result"]?.arrayValue ?? []).map { action in
+        return offered(&editor, line: line, only: "quickfix").map { action in
             (action["isPreferred"] == true ? "*" : "") + (action["title"]?.stringValue ?? "")
         }
     }
@@ -171,6 +174,33 @@ struct CodeActionTests {
         #expect(Self.fix(Self.rule(line), line: 9) == nil)
     }
 
+    @Test(
+        "no change writes the value of a secret",
+        arguments: [
+            ("variables: {code: 0}", "{set: {code: !secret pin}}"),
+            ("variables: {code: ''}", "{set: {code: !secret flag}}"),
+            (
+                "scripts: {open: {inputs: {code: {type: integer}}, actions: {log: a}}}",
+                "{script: open, with: {code: !secret pin}}"
+            ),
+        ])
+    func secretValue(names: String, action: String) {
+        var editor = Editor.ready(["/secrets.yaml": "pin: '4711'\nflag: true\n"])
+        editor.open(
+            "/home.yaml",
+            """
+            version: 1
+            buttons: {kitchen: BF12-C34567}
+            \(names)
+            rules:
+              - id: lamp
+                triggers: {button: kitchen, event: click}
+                actions: \(action)
+            """)
+        let actions = Self.offered(&editor, line: 6, only: "quickfix").description
+        #expect(!actions.contains("4711") && !actions.contains("true\\\""), "\(actions)")
+    }
+
     @Test("the name of a secret is replaced, not its tag")
     func secret() throws {
         var editor = Editor.ready(["/secrets.yaml": "token: x\n"])
@@ -186,17 +216,8 @@ struct CodeActionTests {
     func kinds() {
         var editor = Editor.ready()
         editor.open("/home.yaml", Self.rule("    mod: single"))
-        let place: JSONValue = ["line": 9, "character": 5]
-        func answer(_ kind: JSONValue) -> JSONValue {
-            editor.request(
-                "textDocument/codeAction",
-                [
-                    "textDocument": ["uri": "file:///home.yaml"], "range": ["start": place, "end": place],
-                    "context": ["only": [kind]],
-                ])["result"] ?? .null
-        }
-        #expect(answer("source") == [])
-        #expect(answer("quickfix").arrayValue?.count == 1)
+        #expect(Self.offered(&editor, line: 9, character: 5, only: "source") == [])
+        #expect(Self.offered(&editor, line: 9, character: 5, only: "quickfix").count == 1)
     }
 
     // MARK: Changes of a rule
@@ -205,15 +226,8 @@ struct CodeActionTests {
     private static func changes(_ text: String, line: Int) -> [String: String] {
         var editor = Editor.ready()
         editor.open("/home.yaml", text)
-        let place: JSONValue = ["line": .integer(Int64(line)), "character": 8]
-        let answer = editor.request(
-            "textDocument/codeAction",
-            [
-                "textDocument": ["uri": "file:///home.yaml"], "range": ["start": place, "end": place],
-                "context": ["only": ["refactor"]],
-            ])
         var changes: [String: String] = [:]
-        for action in answer["result"]?.arrayValue ?? [] {
+        for action in offered(&editor, line: line, character: 8, only: "refactor") {
             var other = editor
             let edit = action["edit"]?["changes"]?["file:///home.yaml"]?.arrayValue?.first
             let start = edit?["range"]?["start"]?["line"]?.integerValue ?? 0

@@ -204,6 +204,14 @@ struct NameTests {
         #expect(contents?["value"]?.stringValue?.contains("*") == false)
     }
 
+    /// The inlay hints of all of `/home.yaml`.
+    private static func hints(_ editor: inout Editor) -> [JSONValue] {
+        let range: JSONValue = ["start": ["line": 0, "character": 0], "end": ["line": 99, "character": 0]]
+        let answer = editor.request(
+            "textDocument/inlayHint", ["textDocument": ["uri": "file:///home.yaml"], "range": range])
+        return answer["result"]?.arrayValue ?? []
+    }
+
     @Test("beside a trigger stands how long the click waits, and why")
     func waits() {
         var editor = Editor.ready()
@@ -225,12 +233,7 @@ struct NameTests {
                 actions: {log: c}
 
             """)
-        let range: JSONValue = [
-            "start": ["line": 0, "character": 0], "end": ["line": 99, "character": 0],
-        ]
-        let answer = editor.request(
-            "textDocument/inlayHint", ["textDocument": ["uri": "file:///home.yaml"], "range": range])
-        let hints = answer["result"]?.arrayValue ?? []
+        let hints = Self.hints(&editor)
         #expect(hints.map { $0["label"] } == ["waits 500ms"])
         #expect(hints.first?["position"] == ["line": 5, "character": 41])
         #expect(
@@ -264,20 +267,14 @@ struct NameTests {
               - {id: three, triggers: {button: kitchen, event: hold}, actions: {log: a}}
 
             """)
-        func hints() -> [JSONValue] {
-            let range: JSONValue = ["start": ["line": 0, "character": 0], "end": ["line": 9, "character": 0]]
-            let answer = editor.request(
-                "textDocument/inlayHint", ["textDocument": ["uri": "file:///home.yaml"], "range": range])
-            return answer["result"]?.arrayValue ?? []
-        }
-        let before = hints()
+        let before = Self.hints(&editor)
         #expect(before.count == 1)
         editor.change(
             "/home.yaml", version: 2,
             ["range": ["start": ["line": 5, "character": 7], "end": ["line": 5, "character": 9]], "text": "xd"])
         editor.wait(.seconds(1))
         #expect(editor.problems("/home.yaml").contains { $0.hasPrefix("E") })
-        #expect(hints() == before)
+        #expect(Self.hints(&editor) == before)
     }
 
     @Test("the title of a field is written as in rules")

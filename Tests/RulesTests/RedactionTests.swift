@@ -33,13 +33,30 @@ struct RedactionTests {
         #expect(hide.hiding(["LUX"], marks: ["LUX": "***NEW***"])("LUX") == "***NEW***")
     }
 
-    @Test("in texts of others, values of less than eight octets stay, but not as a whole topic")
+    @Test("in texts of others, short values stay, but for a secret that is a whole text, and for a whole topic")
     func received() {
-        let hide = Redaction(["on", "seven77", "eight888"], marks: ["on": "***ON***"])
-        #expect(hide.ofReceived("on seven77 eight888") == "on seven77 ***")
-        #expect(hide.ofReceived(jsonOrText: #"{"state":"on"}"#) == #"{"state":"on"}"#)
+        let hide = Redaction(
+            ["on", "4711", "seven77", "eight888"], marks: ["on": "***ON***", "4711": "***pin***"],
+            open: ["on", "seven77"])
+        let received = hide.ofReceived
+        #expect(received("on 4711 seven77 eight888") == "on 4711 seven77 ***")
+        for (text, hidden) in [
+            ("on", "on"), ("4711", "***pin***"), (#"{"state":"on"}"#, #"{"state":"on"}"#),
+            (#"{"code":"4711","n":[4711,47110]}"#, #"{"code":"***pin***","n":["***pin***",47110]}"#),
+        ] { #expect(received(jsonOrText: text) == hidden) }
         #expect(hide(topicName: "on") == "***ON***")
         #expect(hide(topicName: "home/on/eight888") == "home/on/***")
+        // A value that both a secret and an environment variable have is a secret.
+        #expect(Redaction(["on"]).hiding(["on"], open: ["on"]).ofReceived("on") == "***")
+        #expect(Redaction(["on"], open: ["on"]).hiding(["on"]).ofReceived("on") == "***")
+    }
+
+    @Test("neither a mark in JSON nor what somebody sends in place of a mark is read as a value")
+    func standIns() {
+        let hide = Redaction(["longsecretvalue", "7"], marks: ["longsecretvalue": "***token7***", "7": "***pin***"])
+        #expect(hide(jsonOrText: #"{"t":"longsecretvalue","u":7}"#) == #"{"t":"***token7***","u":***pin***}"#)
+        #expect(hide("longsecretvalue \u{100000}\u{100001}") == "***token7*** \u{FFFD}\u{FFFD}")
+        #expect(Redaction([])("\u{100000}") == "\u{100000}")
     }
 
     @Test("an empty value hides nothing, and values can be added later")

@@ -90,11 +90,11 @@ struct HistoryScenarioTests {
 
     static func compare(
         _ house: Household, with rules: HouseRules, since beginning: UTCTime? = nil, button: String? = nil,
-        isRunning: Bool = true, secretChecks: [String: String] = [:]
+        isRunning: Bool = true
     ) throws -> Comparison.Result {
         let directory = TemporaryDirectory()
         house.history?.write(to: directory.path)
-        var comparison = Comparison(with: rules.set, since: beginning, button: button, secretChecks: secretChecks)
+        var comparison = Comparison(with: rules.set, since: beginning, button: button)
         try HistoryFiles(directory.path, runningUntil: isRunning ? house.clock : nil).read(since: beginning) {
             comparison.take($0)
         }

@@ -141,25 +141,4 @@ struct HistorySecretsTests {
         let before = Self.house(Self.rules(values))
         #expect(try HistoryScenarioTests.compare(before, with: try Self.compared(then)).differences == [])
     }
-
-    @Test(
-        "what-if notes that a secret had another value",
-        arguments: [
-            ("first value", "first value", false), ("first value", "other value", true), ("on", "off", false),
-            ("on", "a long value", false),
-        ])
-    func changed(then: String, now: String, isNoted: Bool) throws {
-        let house = Self.house(Self.rules(["FOO": then]))
-        #expect(house.history?.text.contains(then == "on" ? "secret_checks" : "first value") == false)
-        let rules = Self.rules(["FOO": now])
-        let result = try HistoryScenarioTests.compare(
-            house, with: try Self.compared(rules),
-            secretChecks: RecordedRules.secretChecks(of: rules.set.placeholders))
-        #expect(result.differences == [])
-        #expect(
-            result.notes
-                == (isNoted
-                    ? ["the value of FOO (!secret or !env_var) was another then; what only that changes is not shown"]
-                    : []))
-    }
 }

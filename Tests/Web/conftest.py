@@ -25,7 +25,7 @@ def house(programs: Path) -> Iterator[House]:
 
 @pytest.fixture
 def rules(house: House) -> Iterator[None]:
-    """The rules as they were, after the test."""
+    """Restores the rules after the test."""
     text = house.rules.read_text()
     yield
     if house.rules.read_text() != text:

@@ -16,15 +16,17 @@ extension Hub {
     ) -> JSONValue {
         buttonSource.record()
         findsEarlyEffects = !isExact
-        let redaction = Redaction(rules.set.confidential, marks: rules.set.placeholders).hiding(secrets)
+        let set = rules.set
+        let redaction = Redaction(set.confidential, marks: set.placeholders, open: set.openValues).hiding(secrets)
         recording = OngoingRecording(start: now, redaction: redaction)
         return recordedHeader(header) ?? .null
     }
 
     /// Redacts the secrets of these rules, too, in all following lines of the recording.
     mutating func recordingHidesSecrets(of set: RuleSet) {
-        guard let redaction = recording?.redaction.hiding(set.confidential, marks: set.placeholders) else { return }
-        recording?.redaction = redaction
+        guard let redaction = recording?.redaction else { return }
+        recording?.redaction = redaction.hiding(
+            set.confidential, marks: set.placeholders, open: set.openValues)
     }
 
     /// The recording in progress continues, and a replay need not divide the effects into the same inputs from now on.
@@ -40,7 +42,6 @@ extension Hub {
     package func recordedHeader(_ header: RecordingHeader) -> JSONValue? {
         guard let recording else { return nil }
         var header = header
-        header.rules?.secretChecks = RecordedRules.secretChecks(of: rules.set.placeholders)
         header.rules?.identities = confidentialIdentities(of: header.stored.buttons.map(\.identity))
         return header.json(hiding: recording.redaction)
     }
@@ -83,7 +84,6 @@ extension Hub {
         var recorded = RecordedInput(
             at: Instant(sinceBoot: now - recording.start), input: input, reports: buttonSource.takeReports())
         if case .rulesLoaded(let id, var loaded) = input, loaded.source != nil {
-            loaded.source?.secretChecks = RecordedRules.secretChecks(of: rules.set.placeholders)
             loaded.source?.identities = confidentialIdentities(of: buttons.keys.compactMap { buttons[$0]?.identity })
             recorded.input = .rulesLoaded(id, loaded)
         }

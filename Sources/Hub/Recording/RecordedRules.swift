@@ -22,12 +22,10 @@ package struct RecordedRules: Hashable, Sendable {
     package var timeZones: [String: [UInt8]]
     /// The name of the machine's time zone, which is among `timeZones`.
     package var systemTimeZone: String?
-    /// The addresses, uuids and serial numbers of declared and of known buttons that the rules have by `!secret` or `!env_var`, by the
-    /// placeholders that stand for them in a replay. The recording contains them anyway, but nothing else says which button
-    /// the rules mean.
+    /// Addresses, uuids and serial numbers that the rules have by `!secret` or `!env_var`, by their placeholders. Without them, a
+    /// replay would not know which buttons the rules mean. The identity of a declared button is among them even before the
+    /// button is paired, because the reports name the button after that.
     package var identities: [String: String] = [:]
-    /// A check digit of each secret of the rules, by its placeholder: `secretChecks(of:)`.
-    package var secretChecks: [String: String] = [:]
 
     package init(
         files: [File], forbiddenSteps: Set<StepKind> = [], timeZones: [String: [UInt8]] = [:],
@@ -72,9 +70,7 @@ extension RecordedRules {
                     .init("time_zones", .array(timeZones)),
                     .init("system_time_zone", systemTimeZone.map { .string($0) } ?? .null),
                 ])
-        let checks = secretChecks.sorted { $0.key < $1.key }.map { JSONValue.Member($0, .string($1)) }
         return object.adding("identities", .object(identities), if: !identities.isEmpty)
-            .adding("secret_checks", .object(checks), if: !checks.isEmpty)
     }
 
     init(recorded rules: JSONValue) throws(RecordingFailure) {
@@ -93,7 +89,6 @@ extension RecordedRules {
             timeZones[try zone.string("name")] = try zone.octets("octets")
         }
         identities = try RecordedRules.texts("identities", in: rules)
-        secretChecks = try RecordedRules.texts("secret_checks", in: rules)
     }
 
     private static func texts(_ name: String, in rules: JSONValue) throws(RecordingFailure) -> [String: String] {
@@ -103,30 +98,5 @@ extension RecordedRules {
             texts[member.name] = text
         }
         return texts
-    }
-
-    /// One octet for each secret, which tells whether its value has changed since, but for one change in 256.
-    ///
-    /// A recording may be given to others, so it must not help them to find a secret. A longer hash would: with it, they could
-    /// try passwords until one fits. With one octet, one password in 256 fits, and further recordings tell nothing more,
-    /// because they have the same octet. It would still be too much for a value of a few digits, so values shorter than
-    /// `Redaction.shortestReceived` have none.
-    ///
-    /// - Parameter placeholders: of the secrets, by their values: `RuleSet.placeholders`.
-    package static func secretChecks(of placeholders: [String: String]) -> [String: String] {
-        var checks: [String: String] = [:]
-        for (value, placeholder) in placeholders where value.utf8.count >= Redaction.shortestReceived {
-            var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-            for octet in Array(placeholder.utf8) + [0xFF] + Array(value.utf8) {
-                hash = (hash ^ UInt64(octet)) &* 0x100_0000_01B3
-            }
-            // Each bit of the octet depends on the whole hash.
-            hash ^= hash >> 32
-            hash ^= hash >> 16
-            hash ^= hash >> 8
-            let digits = String(hash & 0xFF, radix: 16)
-            checks[placeholder] = digits.count == 1 ? "0" + digits : digits
-        }
-        return checks
     }
 }

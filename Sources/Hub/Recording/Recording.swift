@@ -16,8 +16,9 @@ import JSON
 ///
 /// Recording takes place above the authentication of packets: it contains the reports about buttons, and neither
 /// packets nor keys nor random octets. Values of `!secret` and `!env_var` are replaced by `***NAME***`, which is the value that
-/// they have in a replay, and the broker's password by three asterisks. Rules contain only their names. In received messages and
-/// requests, values of less than eight octets are not replaced (`Redaction.ofReceived`). Payloads and outputs are cut to `maximumOctets`.
+/// they have in a replay, and the broker's password by three asterisks. Received messages and requests keep values of less than
+/// eight octets (`Redaction.ofReceived`), and `RecordedRules.identities` has those that identify buttons. Payloads and outputs
+/// are cut to `maximumOctets`.
 ///
 /// A recording made by a test, whose keys are not secret, may begin at the radio instead. These recordings are read,
 /// but never written, by the daemon: the header has `"radio":{"trust_roots":[…],"pairings":[…]}`, each `received` has

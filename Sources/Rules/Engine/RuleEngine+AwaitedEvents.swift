@@ -123,8 +123,8 @@ extension RuleEngine {
     }
 
     /// True if a rule does not start because a run of its own waited for the event. A kept event is stopped at once, because the
-    /// run may be over when it is judged again. With `single`, the run that waited is the one for which the rule is busy; its turns
-    /// are added up as those of any other run.
+    /// run may be over when it is judged again. With `single`, a rule that is busy is stopped for this reason, too. Turns of a dial
+    /// are not: they are added up while a run is in progress, whether or not it waited for them.
     private func isBusy(_ verdict: Judged, _ mode: Rule.Mode, isRotation: Bool) -> Bool {
         switch mode {
         case .restart: verdict.judgement.stoppedBy == nil

@@ -4,76 +4,164 @@ package import JSON
 /// Replaces the values of `!secret` and `!env_var` by `***` in traces, logs and messages, and by marks with their names in
 /// recordings.
 package struct Redaction: Hashable, Sendable {
-    /// The shortest value that is hidden in texts that come from others, in octets. A shorter one, such as `on` or `1`, is
+    /// The shortest value that is hidden within texts that come from others, in octets. A shorter one, such as `on` or `1`, is
     /// there by chance far more often than because somebody has sent the secret.
     package static let shortestReceived = 8
+
+    /// What stands in place of a value.
+    private struct Mark: Hashable {
+        var text: String
+        /// True for the value of an environment variable, which is mostly a setting.
+        var isOpen: Bool
+    }
 
     /// A text that is replaced.
     private struct Form: Hashable {
         var text: String
         var mark: String
-        /// True if it is of a value that is hidden in received texts, too.
+        /// True if it is hidden within received texts, too.
         var isLong: Bool
+        /// True if it is hidden as a whole received text: a short secret, such as the PIN that a keypad sends.
+        var isWhole: Bool
     }
 
-    /// What stands in place of each value.
-    private let marks: [String: String]
+    private let marks: [String: Mark]
     /// Each value, and its encodings in JSON, in a URL and in a single line. The longest come first, so that replacing
     /// a value does not leave parts of another value that contains it.
     private let forms: [Form]
+    private var isOfReceived = false
 
     /// Empty values are ignored.
     ///
-    /// - Parameter marks: what stands in place of some of the values; `***` stands in place of the others.
-    package init(_ values: Set<String>, marks: [String: String] = [:]) {
-        self.init(Dictionary(values.map { ($0, marks[$0] ?? "***") }) { first, _ in first })
+    /// - Parameters:
+    ///   - marks: what stands in place of some of the values; `***` stands in place of the others.
+    ///   - open: the values of environment variables. If they are short, they stay in texts that come from others.
+    package init(_ values: Set<String>, marks: [String: String] = [:], open: Set<String> = []) {
+        self.init(Self.marks(of: values, marks, open))
     }
 
-    private init(_ marks: [String: String]) {
+    private init(_ marks: [String: Mark]) {
         self.marks = marks.filter { !$0.key.isEmpty }
         var forms: [String: Form] = [:]
         for (value, mark) in self.marks.sorted(by: { $0.key < $1.key }) {
             let isLong = value.utf8.count >= Self.shortestReceived
             for text in value.formsInText where forms[text] == nil || text == value {
-                forms[text] = Form(text: text, mark: mark, isLong: isLong)
+                forms[text] = Form(
+                    text: text, mark: mark.text, isLong: isLong, isWhole: !isLong && !mark.isOpen && text == value)
             }
         }
         self.forms = forms.values.sorted { ($1.text.utf8.count, $0.text) < ($0.text.utf8.count, $1.text) }
     }
 
-    private init(_ marks: [String: String], _ forms: [Form]) {
-        self.marks = marks
-        self.forms = forms
+    private static func marks(of values: Set<String>, _ marks: [String: String], _ open: Set<String>) -> [String: Mark]
+    {
+        Dictionary(values.map { ($0, Mark(text: marks[$0] ?? "***", isOpen: open.contains($0))) }) { first, _ in first }
     }
 
     /// Hides these values, too. Their marks replace those of the same values.
-    package func hiding(_ more: Set<String>, marks others: [String: String] = [:]) -> Redaction {
-        Redaction(marks.merging(more.map { ($0, others[$0] ?? "***") }) { $1 })
+    package func hiding(
+        _ more: Set<String>, marks others: [String: String] = [:], open: Set<String> = []
+    ) -> Redaction {
+        Redaction(
+            marks.merging(Self.marks(of: more, others, open)) { before, new in
+                Mark(text: new.text, isOpen: before.isOpen && new.isOpen)
+            })
     }
 
-    /// The redaction of texts that come from others, such as messages: values shorter than `shortestReceived` stay.
+    /// The redaction of texts that come from others, such as messages. A value shorter than `shortestReceived` stays in them,
+    /// unless it is a secret and the whole text, or a whole text or number of its JSON.
     package var ofReceived: Redaction {
-        Redaction(marks.filter { $0.key.utf8.count >= Self.shortestReceived }, forms.filter(\.isLong))
+        var redaction = self
+        redaction.isOfReceived = true
+        return redaction
     }
 
-    /// The redaction of the topic of a message: also a short value is hidden if it is the whole topic, because a state whose
+    /// The redaction of the topic of a message: any short value is hidden if it is the whole topic, because a state whose
     /// topic is of `!env_var` has to find its messages.
-    package func callAsFunction(topicName: String) -> String { marks[topicName] ?? ofReceived(topicName) }
+    package func callAsFunction(topicName: String) -> String { marks[topicName]?.text ?? ofReceived(topicName) }
 
     /// Replaces all values by `***`, whatever their marks are.
-    package func withoutMarks(_ text: String) -> String { replaced(in: text) { _ in "***" } }
+    package func withoutMarks(_ text: String) -> String { revealed(concealed(cleaned(text))) { _ in "***" } }
 
-    package func callAsFunction(_ text: String) -> String { replaced(in: text, by: \.mark) }
+    package func callAsFunction(_ text: String) -> String { revealed(concealed(cleaned(text)), by: \.mark) }
 
-    private func replaced(in text: String, by mark: (Form) -> String) -> String {
-        // A mark must not be searched for other values. So each value is replaced by a character for private use first.
+    /// True if a redacted text lacks a value: all marks begin with three asterisks.
+    package static func hasMark(_ text: String) -> Bool { text.contains("***") }
+
+    /// Redacts text that may be JSON, in which a value may be written with other escapes.
+    package func callAsFunction(jsonOrText text: String) -> String {
+        let text = cleaned(text)
+        // A number that is the whole text is a value without quotation marks, and so is its mark.
+        guard !marks.isEmpty, wholeForm(text) == nil, let value = try? JSONValue(parsing: text) else {
+            return self(text)
+        }
+        let hidden = concealed(value)
+        return revealed(concealed(hidden == value ? text : hidden.description), by: \.mark)
+    }
+
+    package func callAsFunction(_ value: JSONValue) -> JSONValue {
+        guard !marks.isEmpty else { return value }
+        return replaced(in: value) { self($0) }
+    }
+
+    // MARK: Stand-ins
+
+    // A mark must not be searched for other values, and nobody else can write it. So a character for private use stands in for
+    // each value until all values are found.
+
+    /// The first of the 65,534 characters for private use in the last plane of Unicode. Texts beyond that number are replaced
+    /// by `***`, without their marks.
+    private static let firstStandIn: UInt32 = 0x10_0000
+
+    private static func standIn(for index: Int) -> String {
+        guard index < 0xFFFE, let scalar = Unicode.Scalar(firstStandIn + UInt32(index)) else { return "***" }
+        return String(scalar)
+    }
+
+    /// The text without characters that would be taken for stand-ins.
+    private func cleaned(_ text: String) -> String {
+        guard !forms.isEmpty, text.unicodeScalars.contains(where: { $0.value >= Self.firstStandIn }) else {
+            return text
+        }
+        var scalars = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars { scalars.append(scalar.value >= Self.firstStandIn ? "\u{FFFD}" : scalar) }
+        return String(scalars)
+    }
+
+    /// The text with stand-ins for the values.
+    private func concealed(_ text: String) -> String {
+        if let index = wholeForm(text) { return Self.standIn(for: index) }
         var hidden = text
-        for (index, form) in forms.enumerated() where hidden.contains(form.text) {
+        for (index, form) in forms.enumerated() where (form.isLong || !isOfReceived) && hidden.contains(form.text) {
             hidden = hidden.replacing(form.text, with: Self.standIn(for: index))
         }
-        guard hidden != text else { return text }
+        return hidden
+    }
+
+    /// The index of the value that is all of a received text.
+    private func wholeForm(_ text: String) -> Int? {
+        isOfReceived ? forms.firstIndex { $0.isWhole && $0.text == text } : nil
+    }
+
+    private func concealed(_ value: JSONValue) -> JSONValue { replaced(in: value) { concealed($0) } }
+
+    private func replaced(in value: JSONValue, by hide: (String) -> String) -> JSONValue {
+        switch value {
+        case .string(let text): return .string(hide(text))
+        case .array(let elements): return .array(elements.map { replaced(in: $0, by: hide) })
+        case .object(let members):
+            return .object(members.map { JSONValue.Member($0.name, replaced(in: $0.value, by: hide)) })
+        case .integer, .number:
+            let text = value.description
+            return wholeForm(text) == nil ? value : .string(hide(text))
+        case .null, .bool: return value
+        }
+    }
+
+    private func revealed(_ text: String, by mark: (Form) -> String) -> String {
+        guard text.unicodeScalars.contains(where: { $0.value >= Self.firstStandIn }) else { return text }
         var result = String.UnicodeScalarView()
-        for scalar in hidden.unicodeScalars {
+        for scalar in text.unicodeScalars {
             let index = Int(scalar.value) - Int(Self.firstStandIn)
             if forms.indices.contains(index) {
                 result.append(contentsOf: mark(forms[index]).unicodeScalars)
@@ -82,31 +170,6 @@ package struct Redaction: Hashable, Sendable {
             }
         }
         return String(result)
-    }
-
-    /// The last plane of Unicode is for private use, and has 65,536 characters. Further values have `***` at once.
-    private static let firstStandIn: UInt32 = 0x10_0000
-
-    private static func standIn(for index: Int) -> String {
-        guard index < 0xFFFE, let scalar = Unicode.Scalar(firstStandIn + UInt32(index)) else { return "***" }
-        return String(scalar)
-    }
-
-    /// Redacts text that may be JSON, in which a value may be written with other escapes.
-    package func callAsFunction(jsonOrText text: String) -> String {
-        guard !marks.isEmpty, let value = try? JSONValue(parsing: text) else { return self(text) }
-        let hidden = self(value)
-        return self(hidden == value ? text : hidden.description)
-    }
-
-    package func callAsFunction(_ value: JSONValue) -> JSONValue {
-        guard !marks.isEmpty else { return value }
-        return switch value {
-        case .string(let text): .string(self(text))
-        case .array(let elements): .array(elements.map { self($0) })
-        case .object(let members): .object(members.map { JSONValue.Member($0.name, self($0.value)) })
-        case .null, .bool, .integer, .number: value
-        }
     }
 }
 

@@ -8,8 +8,8 @@ extension RuleSet {
         for script in scripts { script.steps.forEachRead(body) }
     }
 
-    /// The names of the variables and of the states that a rule reads, itself or in a script that it runs. Among the states are
-    /// those of its triggers.
+    /// The names of the variables and states that a rule reads, itself or in a script that it runs. A trigger with `state:` reads
+    /// that state.
     package func names(readBy rule: Rule) -> (variables: Set<String>, states: Set<String>) {
         var names: (variables: Set<String>, states: Set<String>) = ([], [])
         func note(_ reference: ValueReference) {

@@ -27,6 +27,8 @@ package struct RuleSet: Hashable, Sendable {
     package var confidential: Set<String>
     /// What stands in a recording for each of `confidential`: `***NAME***`, which is its value in a replay.
     package var placeholders: [String: String]
+    /// The values of `confidential` that `!secret` gives.
+    package var secretValues: Set<String> = []
     /// A hash of the set's content, regardless of its locations in the files: sixteen hexadecimal digits.
     package var fingerprint: String
 
@@ -50,6 +52,9 @@ package struct RuleSet: Hashable, Sendable {
         self.placeholders = placeholders
         self.fingerprint = fingerprint
     }
+
+    /// The values of `confidential` that only `!env_var` gives.
+    package var openValues: Set<String> { confidential.subtracting(secretValues) }
 }
 
 /// A location in the rule files.

@@ -113,7 +113,9 @@ export function createDetail(currentState, onclose) {
       h("p", {class: "muted"}, [timeOrDate(mark.at), lateWords(mark.line)].filter(Boolean).join(", ")),
       ...(runs.length ? runs.map(runSection) : [h("p", {}, "No rule ran.")]),
       h("h3", {}, "Why, gate by gate"), why);
-    createWhy(mark, state).then((answer) => why.replaceChildren(answer));
+    createWhy(mark, state).then(
+      (answer) => why.replaceChildren(answer),
+      (reason) => why.replaceChildren(h("p", {class: "muted"}, `It cannot be explained: ${reason.message}`)));
   }
 
   function showRun(run) {

@@ -74,6 +74,9 @@ function reasonsOf(rule) {
   });
 }
 
+/** False for a value in which the daemon has replaced a secret: a condition must not be explained with asterisks. */
+const isWhole = ({value}) => !JSON.stringify(value ?? null).includes("***");
+
 /** The body of the question what a mark's event does now. */
 export function question(mark, state, states, variables) {
   const {line} = mark;
@@ -81,7 +84,8 @@ export function question(mark, state, states, variables) {
   const rules = state.rules.filter((rule) => !rule.enabled).map(({id}) => ({id, enabled: false}));
   return {
     files: {}, button: mark.name, id: mark.button, event: mark.event, queued: Boolean(line.queued), age_ms: line.age_ms ?? 0,
-    at: new Date(mark.at).toISOString(), live: {states, variables, rules},
+    live: {states: states.filter(isWhole), variables: variables.filter(isWhole), rules},
+    ...(Number.isFinite(mark.at) ? {at: new Date(mark.at).toISOString()} : {}),
     ...(model && model !== "flic1" ? {model} : {}), ...(line.part ? {part: line.part} : {}),
     ...(line.steps ? {steps: Math.min(mostSteps, Math.abs(line.steps)), position: line.position} : {}),
     ...(line.slot ? {slot: line.slot} : {}),
@@ -127,6 +131,5 @@ const drawVerdict = ({verdict, steps}, isOpen) => h(
   h("summary", {}, h("span", {class: `dot ${verdict.tone}`}), verdict.rule, h("span", {class: "muted"}, ` ${verdict.words}`)),
   h("ul", {}, verdict.gates.map(({name, text, isStop}) => h(
     "li", {class: isStop ? "stopped" : ""}, h("b", {}, spaced(name)), ` ${text}`))),
-  steps.length === 0 ? null : h("p", {}, "Then it did:"),
-  steps.length === 0 ? null : h("ol", {}, steps.map((step) => h(
-    "li", {}, h("span", {class: "after"}, `+${duration(step.after_ms)}`), h("b", {}, step.step), ` ${step.text}`))));
+  ...(steps.length === 0 ? [] : [h("p", {}, "Then it did:"), h("ol", {}, steps.map((step) => h(
+    "li", {}, h("span", {class: "after"}, `+${duration(step.after_ms)}`), h("b", {}, step.step), ` ${step.text}`)))]));

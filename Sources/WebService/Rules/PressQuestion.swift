@@ -42,10 +42,10 @@ struct PressQuestion {
             $0.integerValue.flatMap { $0 < 0 ? nil : $0 }
         }
         event.age = .milliseconds(min(age ?? 0, Self.greatestAge))
-        given.now = try Self.value("at", in: body, "looks like 2026-11-21T02:30:00Z") {
+        let time = try Self.value("at", in: body, "looks like 2026-11-21T02:30:00Z") {
             $0.stringValue.flatMap(TimeText.time)
         }
-        given.now = given.now ?? SystemEnvironment.wallClock
+        given.now = time ?? SystemEnvironment.wallClock
         if let live = body["live"] { given.complete(with: try Self.values(live), in: set) }
     }
 

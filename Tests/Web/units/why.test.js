@@ -49,3 +49,9 @@ test("an explanation is asked for with the part, the turn, the time and the valu
     live: {states: [{name: "lux", value: 3}], variables: [], rules: [{id: "a", enabled: false}]},
   });
 });
+
+test("a value without its secret, and a time that nobody knows, are not part of the question", () => {
+  const mark = {button: "80e4da000001", name: "kitchen", event: "click", at: NaN, line: event("click", 0), rules: []};
+  const asked = question(mark, nothing, [{name: "lux", value: 3}, {name: "code", value: {pin: "***"}}], [{name: "code", value: "***"}]);
+  assert.deepEqual([asked.at, asked.live], [undefined, {states: [{name: "lux", value: 3}], variables: [], rules: []}]);
+});
