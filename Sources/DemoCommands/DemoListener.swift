@@ -4,7 +4,7 @@ import Glibc
 import Hub
 import Reactor
 
-/// The demo's own MQTT subscriber. The demo shows a message only after the broker has delivered it.
+/// The demo's own MQTT subscriber. The demo shows only messages that the broker has delivered.
 @ReactorActor
 final class DemoListener {
     enum Event: Sendable {

@@ -60,6 +60,9 @@ struct DemoRun: Hashable, Sendable {
     /// How long pairing all buttons may take, and each press of a script.
     static let timeLimit = Duration.seconds(30)
 
+    /// The transaction of the request after whose answer messages without lines are shown (`DemoMessages`).
+    private static let orderTransaction = "order"
+
     /// The presses to perform; `nil` if keys on the terminal press the buttons.
     private let script: DemoScript?
     /// True if every line of the daemon and every message is shown.
@@ -70,6 +73,7 @@ struct DemoRun: Hashable, Sendable {
     private var readyButtons: Set<String> = []
     private var broker = ""
     private var tracker = PressTracker()
+    private var messages = DemoMessages()
     /// The latest complaints of the daemon or of pairing, a sentence each.
     private var complaints: [String] = []
 
@@ -124,6 +128,8 @@ struct DemoRun: Hashable, Sendable {
         case .failure(let failure): return fail(.internalError, failure.sentence)
         }
         switch (state, answer.text("transaction")) {
+        case (_, Self.orderTransaction):
+            return messages.answered().flatMap(show) + askForOrder()
         case (.starting, ControlRequestName.status.rawValue): return statusReceived(data)
         case (.closing, BridgeRequestName.permitJoin.rawValue):
             state = .playing
@@ -178,22 +184,35 @@ struct DemoRun: Hashable, Sendable {
         }
         guard kind?.isCausedByRulesOrPresses == true else { return shown }
         tracker.received(line)
-        // A message is shown when the broker delivers it.
-        return (kind == .publish ? [] : [.show(line)]) + probeIfSettled()
+        // A message is shown only if the broker delivers it.
+        guard kind == .publish else { return [.show(line)] + probeIfSettled() }
+        // The broker does not deliver what was published before the subscription.
+        guard state != .starting, state != .listening else { return [] }
+        return show(messages.told(line)) + probeIfSettled()
     }
 
     // MARK: The broker
 
     private mutating func delivered(_ message: PressTracker.Message, qos: Int) -> [Effect] {
         tracker.delivered(message)
-        // Messages of the bridge about itself are no effect of a press.
-        let isAboutBridge = message.topicName.split(separator: "/").dropFirst().first == "bridge"
-        guard showsAll || (state == .playing || state == .probing) && !isAboutBridge else { return [] }
-        let line: JSONValue = [
-            "kind": .string(StreamKind.publish.rawValue), "topic": .string(message.topicName),
-            "payload": .string(message.payload), "qos": .integer(Int64(qos)),
-        ]
-        return [.show(line)] + probeIfSettled()
+        return show(messages.delivered(message, qos: qos)) + askForOrder() + probeIfSettled()
+    }
+
+    /// Shows the line of a message. Messages of the bridge about itself are no effect of a press.
+    private func show(_ line: JSONValue?) -> [Effect] {
+        guard let line else { return [] }
+        let isAboutBridge = line.text("topic").split(separator: "/").dropFirst().first == "bridge"
+        return showsAll || (state == .playing || state == .probing) && !isAboutBridge ? [.show(line)] : []
+    }
+
+    private mutating func askForOrder() -> [Effect] {
+        messages.asks()
+            ? [
+                .send([
+                    "request": .string(BridgeRequestName.healthCheck.rawValue),
+                    "transaction": .string(Self.orderTransaction),
+                ])
+            ] : []
     }
 
     // MARK: The script

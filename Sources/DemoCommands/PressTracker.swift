@@ -71,7 +71,7 @@ struct PressTracker: Hashable, Sendable {
         let kind = StreamKind(line)
         if kind == .event { happened(line.text("event"), on: line.text("id"), line) }
         if kind == .rule { ruleProceeded(line) }
-        if kind == .publish { count(Message(topicName: line.text("topic"), payload: line.text("payload")), by: 1) }
+        if kind == .publish { count(Message(line), by: 1) }
     }
 
     /// Counts a message that came back from the broker.

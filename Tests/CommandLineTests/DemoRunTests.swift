@@ -84,9 +84,9 @@ struct DemoRunTests {
 
         let completed = Self.line("rule", ("rule", "r"), ("run", 1), ("outcome", "completed"))
         talk.when(.received(completed), expect: .show(completed))
-        let back = Self.line("publish", ("topic", "a"), ("payload", "on"), ("qos", 0))
+        let sent = Self.line("publish", ("topic", "a"), ("payload", "on"))
         talk.when(
-            .delivered(.init(topicName: "a", payload: "on"), qos: 0), expect: .show(back), Self.request("health_check"))
+            .delivered(.init(topicName: "a", payload: "on"), qos: 0), expect: .show(sent), Self.request("health_check"))
         talk.when(
             Self.answer("health_check"), expect: .cancelTimer, Self.press("hall", "up"), .setTimer(deadline))
 
@@ -188,7 +188,30 @@ struct DemoRunTests {
     func bridgeMessages() throws {
         var talk = try Self.playing(nil)
         talk.given(Self.answer("permit_join"))
-        talk.when(.delivered(.init(topicName: "tryck/bridge/event", payload: "{}"), qos: 1))
+        talk.given(.delivered(.init(topicName: "tryck/bridge/event", payload: "{}"), qos: 1))
+        talk.when(Self.answer("order"))
+    }
+
+    @Test("a message that arrives before the daemon tells of it is shown behind what has caused it")
+    func order() throws {
+        var talk = try Self.playing(nil)
+        talk.given(Self.answer("permit_join"))
+        let order = DemoRun.Effect.send(["request": "health_check", "transaction": "order"])
+        talk.when(.delivered(.init(topicName: "a", payload: "on"), qos: 0), expect: order)
+        let click = Self.line("event", ("id", "1"), ("event", "click"))
+        talk.when(.received(click), expect: .show(click))
+        let sent = Self.line("publish", ("topic", "a"), ("payload", "on"), ("rule", "r"), ("run", 1))
+        talk.when(.received(sent), expect: .show(sent))
+        talk.when(Self.answer("order"))
+
+        // The daemon does not tell of messages that others publish.
+        talk.when(.delivered(.init(topicName: "b", payload: "1"), qos: 1), expect: order)
+        talk.when(.delivered(.init(topicName: "b", payload: "2"), qos: 1))
+        func foreign(_ payload: JSONValue) -> DemoRun.Effect {
+            .show(["kind": "publish", "topic": "b", "payload": payload, "qos": 1])
+        }
+        talk.when(Self.answer("order"), expect: foreign("1"), order)
+        talk.when(Self.answer("order"), expect: foreign("2"))
     }
 
     @Test("with --all, also what the bridge says of itself and the states of buttons and broker are shown")
@@ -201,6 +224,9 @@ struct DemoRunTests {
         talk.when(.received(broker), expect: .show(broker), Self.request("status"))
         talk.when(
             .delivered(.init(topicName: "tryck/bridge/event", payload: "{}"), qos: 1),
+            expect: .send(["request": "health_check", "transaction": "order"]))
+        talk.when(
+            Self.answer("order"),
             expect: .show(["kind": "publish", "topic": "tryck/bridge/event", "payload": "{}", "qos": 1]))
     }
 
