@@ -5,7 +5,8 @@
 package struct FeedCursor: Hashable, Sendable {
     static let maximumLength = 1024
 
-    /// The number of the last claimed message, at least 1.
+    /// The number of the last claimed message; 0 if none of this installation is claimed, and a claim of a former installation or
+    /// life has to be replaced.
     package var number: Int
     package var term: Int
     /// The engine's name, at most 64 octets.
@@ -24,7 +25,7 @@ package struct FeedCursor: Hashable, Sendable {
     package init(parsing octets: [UInt8]) throws(FeedPayloadFailure) {
         let fields = try FeedFields(parsing: octets, maximumLength: Self.maximumLength)
         self.init(
-            number: try fields.number("n", in: 1...FeedFields.maximumNumber), term: try fields.number("term"),
+            number: try fields.number("n", in: 0...FeedFields.maximumNumber), term: try fields.number("term"),
             engine: try fields.text("engine"), installation: try fields.text("installation"),
             session: try fields.number("session"))
     }

@@ -32,6 +32,8 @@ extension FeedSource {
             self[key]?.accounted = button.cursor
         }
         announceIfNeeded(key)
+        // A claim of nothing is recorded here, because neither a message nor what is done will record it.
+        if button.claim?.number == 0 { record(key) }
         ask(key, at: now)
         doneChanged(key, at: now)
     }

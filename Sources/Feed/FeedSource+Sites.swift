@@ -189,8 +189,9 @@ extension FeedSource {
         }
         // A cursor that only a former life explains says nothing of what was done in this one.
         button.accounted = min(done, cursor)
+        // A claim of nothing replaces that of a former life, which would be reported again whenever it is heard.
         button.claim =
-            cursor == 0
+            claims.isEmpty && cursor == 0
             ? nil
             : FeedCursor(
                 number: cursor, term: max(valid.map(\.term).max() ?? 0, term ?? 0), engine: engine,

@@ -84,8 +84,9 @@ struct EngineFeed: Sendable {
     private var latestClaim: MessageID?
     /// Programs and web requests that wait for the acknowledgement of a claim.
     private var waiting: [(claim: MessageID, action: HeldAction)] = []
-    /// The last message of each button that was taken and is not settled.
-    private(set) var unsettled: [ButtonID: FeedPlace] = [:]
+    /// The last messages of each button that were taken and are not settled, one of each site that has it.
+    private(set) var unsettled: [ButtonID: [FeedPlace]] = [:]
+    var handledPresses = HandledPresses()
     /// True if the timer of the rules has expired while this engine was fenced.
     private var isRulesTimerDue = false
     /// The fingerprint of the rules that the leadership was told.
@@ -332,7 +333,10 @@ struct EngineFeed: Sendable {
     // MARK: Settling
 
     /// A message of a site was taken.
-    mutating func took(_ place: FeedPlace) { unsettled[place.button] = place }
+    mutating func took(_ place: FeedPlace) {
+        unsettled[place.button, default: []].removeAll { $0.site == place.site }
+        unsettled[place.button, default: []].append(place)
+    }
 
     /// The buttons with messages that were taken and for which no action waits. Their messages can be settled, unless the
     /// gesture of the button is undecided.
@@ -342,8 +346,8 @@ struct EngineFeed: Sendable {
 
     /// The actions for the taken messages of a button are out.
     ///
-    /// - Returns: the last one of these messages.
-    mutating func settle(_ button: ButtonID) -> FeedPlace? { unsettled.removeValue(forKey: button) }
+    /// - Returns: the last one of these messages of each site.
+    mutating func settle(_ button: ButtonID) -> [FeedPlace] { unsettled.removeValue(forKey: button) ?? [] }
 
     /// The part `engine` of `status`.
     var status: JSONValue {
@@ -373,7 +377,7 @@ struct EngineFeed: Sendable {
             expect(waiting.allSatisfy { claims.contains($0.claim) }, "an action waits for a claim that has ended")
             expect(mode != .standingBy || unsettled.isEmpty, "messages are unsettled while another engine leads")
             expect(
-                unsettled.values.allSatisfy { sites[$0.site] == nil || includesUncached($0.site) },
+                unsettled.values.joined().allSatisfy { sites[$0.site] == nil || includesUncached($0.site) },
                 "a message was taken from a site of another share")
             return problems
         }

@@ -69,7 +69,7 @@ extension Hub {
             advanceFeed(.leadership(.rules(String(rules.set.fingerprint.prefix(64)))), at: now)
         }
         for button in feed?.buttonsToSettle ?? [] where rules.savedTrain(of: button).isEmpty {
-            if let place = feed?.settle(button) { advanceFeed(.source(.settled(place)), at: now) }
+            for place in feed?.settle(button) ?? [] { advanceFeed(.source(.settled(place)), at: now) }
         }
     }
 
@@ -263,6 +263,7 @@ extension Hub {
         case .known(let site, let hello): siteIsHere(site, hello, at: now)
         case .offline(let site): siteIsGone(site, at: now)
         case .removed(let site, let button):
+            feed?.handledPresses.forget(button)
             guard buttons[button]?.source == EngineFeed.source(of: site) else { break }
             gone(button, .removed, at: now)
             otherSiteHas(button, than: site, at: now)
@@ -298,9 +299,16 @@ extension Hub {
 
     private mutating func took(_ place: FeedPlace, _ steps: [FeedStep], _ claim: FeedClaim, at now: Instant) {
         let button = place.button
+        let cursor = buttons[button]?.stored.cursor ?? EventCursor()
+        // A button repeats at its other site what it has told the first one and was not told to forget.
+        let old = steps.compactMap { step in
+            if case .press(let event) = step, cursor.covers(EventCursor(event)) { event } else { nil }
+        }
         if let former = buttons[button]?.source, former != EngineFeed.source(of: place.site),
             EngineFeed.isSite(source: former)
         {
+            // Old presses do not show where the button is now.
+            guard old.count < steps.count else { return tookOld(place, old, claim, at: now) }
             moved(button, to: place.site, at: now)
         }
         guard let record = buttons[button], record.source == EngineFeed.source(of: place.site) else {
@@ -315,21 +323,21 @@ extension Hub {
         var movements: [ButtonMovement] = []
         for step in steps {
             switch step {
-            // A button repeats at its other site what it has told the first one and was not told to forget.
-            case .press(let event) where record.stored.cursor.covers(EventCursor(event)): break
+            case .press(let event) where cursor.covers(EventCursor(event)): break
             case .press(let event): events.append(event)
             case .turn(let movement): movements.append(movement)
             }
         }
         feed?.took(place)
+        for event in events { feed?.handledPresses.add(event, from: place.site) }
         if let last = events.last {
-            var cursor = EventCursor(last)
+            var newest = EventCursor(last)
             if last.part == .small {
-                cursor.eventCount = record.stored.cursor.eventCount
+                newest.eventCount = record.stored.cursor.eventCount
             } else {
-                cursor.smallEventCount = record.stored.cursor.smallEventCount
+                newest.smallEventCount = record.stored.cursor.smallEventCount
             }
-            pressed(button, events, cursor, needsAcknowledgement: false, claim: claim, at: now)
+            pressed(button, events, newest, needsAcknowledgement: false, claim: claim, at: now)
         } else {
             completePress(at: now)
             carryOut(claim)
@@ -338,6 +346,23 @@ extension Hub {
             completePress(at: now)
             moved(button, movements, at: now)
         }
+        reportUnhandled(old, of: place, at: now)
+    }
+
+    /// A site that had a button before another one has sent a message with nothing but presses that are older than the newest
+    /// one of the button.
+    private mutating func tookOld(_ place: FeedPlace, _ old: [ButtonEvent], _ claim: FeedClaim, at now: Instant) {
+        completePress(at: now)
+        carryOut(claim)
+        reportUnhandled(old, of: place, at: now)
+        advanceFeed(.source(.settled(place)), at: now)
+    }
+
+    /// Reports a message whose presses came too late, unless they were handled when another site sent them. They are not acted
+    /// on, because the presses of a button are handled in their order.
+    private mutating func reportUnhandled(_ old: [ButtonEvent], of place: FeedPlace, at now: Instant) {
+        guard let feed, !old.allSatisfy({ feed.handledPresses.contains($0) }) else { return }
+        carryOut(FeedSource.Effect.interrupted(place, first: place.number), at: now)
     }
 
     /// A site has heard a button that another site had until now. A button has one link, so it is where it was heard last.

@@ -249,7 +249,7 @@ struct FeedSourceTests {
         let said = hello(life: "new", [hall: facts()])
         talk.when(
             .hello(said), expect: .known(site: berlin, said), .beganAnew(place(0, life: "new"), former: claim(8)),
-            .want(after: 0, life: "new"))
+            .claim(claim(0, life: "new")), .record(claim(0, life: "new"), done: 0), .want(after: 0, life: "new"))
         #expect(talk.given(.message(message(1))).last == .took(place(1, life: "new"), [down(1)]))
         talk.when(.settled(place(8)))
     }
@@ -306,6 +306,38 @@ struct FeedSourceTests {
         let former = FeedFormer(last: 30, certain: 30, session: 0)
         talk.given(.hello(hello(life: third, [hall: facts(last: 31, claimed: 15, former: former)])))
         #expect(talk.given(.lead(term: 2)).contains(.want(after: 20, life: third)))
+    }
+
+    @Test(
+        "a new life or installation without a claimed message is reported once, however often the site or the engine connects",
+        arguments: [secondLife, "new"])
+    func nothingClaimed(life: String) {
+        func reports(_ effects: [FeedSource.Effect]) -> Int {
+            effects.count {
+                switch $0 {
+                case .restored, .beganAnew, .interrupted: true
+                default: false
+                }
+            }
+        }
+        var talk = Self.source([Self.position(7, done: 5)])
+        talk.given(.claim(claim(7)))
+        let said = hello(session: 2, life: life, [hall: facts()])
+        let nothing = claim(0, term: 2, life: life, session: 2)
+        var effects = talk.given(.hello(said)) + talk.given(.lead(term: 2))
+        #expect(reports(effects) == (life == secondLife ? 3 : 1))
+        #expect(effects.contains(.claim(nothing)) && effects.contains(.record(nothing, done: 0)))
+        // The broker retains the claim that it took last: this one, or that of the former life if this one was lost.
+        for retained in [nothing, claim(7)] {
+            talk.given(.disconnected)
+            talk.given(.connected)
+            effects = talk.given(.claim(retained)) + talk.given(.hello(said)) + talk.given(.lead(term: 2))
+            #expect(reports(effects) == 0)
+        }
+        talk = Self.source([FeedPosition(site: berlin, button: hall, claim: nothing, done: 0)])
+        effects = talk.given(.hello(said)) + talk.given(.claim(nothing)) + talk.given(.lead(term: 3))
+        #expect(reports(effects) == 0)
+        #expect(talk.given(.message(message(1))).last == .took(place(1, life: life), [down(1)]))
     }
 
     @Test(

@@ -1,4 +1,5 @@
 import ButtonModel
+import TestSupport
 import Testing
 
 @testable import Feed
@@ -23,7 +24,9 @@ struct RestoredSiteTests {
     /// A site of which a copy was made with 3 claimed presses and more that are not, and that has gone on since.
     ///
     /// - Parameter reconnections: how often it has connected since.
-    private static func copied(unclaimed: Int = 0, since: Int = 5, reconnections: Int = 0) -> FeedWorld {
+    private static func copied(
+        unclaimed: Int = 0, since: Int = 5, reconnections: Int = 0, byOlderVersion: Bool = false
+    ) -> FeedWorld {
         var world = FeedWorld(.feed)
         world.settle()
         press(3, in: &world)
@@ -34,7 +37,7 @@ struct RestoredSiteTests {
             press(unclaimed, in: &world)
             world.settle(withEngine: false)
         }
-        world.copySite()
+        world.copySite(ofOlderVersion: byOlderVersion)
         world.settle()
         for _ in 0..<reconnections {
             world.cut(WorldSite.client, delivering: 0)
@@ -139,6 +142,62 @@ struct RestoredSiteTests {
         Self.offlineStart(9, in: &world)
         if isEngineOff { world.settle(withEngine: false) }
         Self.press(4, in: &world)
+        #expect(Self.problems(&world) == [])
+        #expect(world.account.neverActed == 0)
+    }
+
+    @Test("what was claimed and not done before a restore is reported, and not the press that has its number now")
+    func reportOfFormerLife() {
+        var world = Self.copied(since: 0)
+        Self.press(1, in: &world)
+        let before = FeedAccount.Press(button: hall, counter: 4)
+        while !world.engine.disk.values.contains(where: { $0.button == hall && $0.claim.number == 4 }) {
+            for lane in world.network.busyLanes { world.carry(lane) }
+            world.stepSite()
+            world.stepEngine()
+        }
+        world.killEngine(delivering: 0)
+        world.restoreSite()
+        Self.offlineStart(1, in: &world)
+        #expect(Self.problems(&world) == [])
+        #expect(world.account.fates[before]?.isReported == true)
+        let after = FeedAccount.Press(button: hall, counter: 5)
+        #expect(world.account.fates[after]?.actions == 1 && world.account.fates[after]?.isReported == false)
+    }
+
+    @Test(
+        "a copy of an older version, which knew no sessions, loses and repeats nothing that is not reported",
+        arguments: [0, 1, 4], [(0, 1), (3, 1), (9, 1), (2, 3)])
+    func olderVersion(unclaimed: Int, presses: (count: Int, starts: Int)) {
+        for reconnections in [0, 3] {
+            var world = Self.copied(unclaimed: unclaimed, reconnections: reconnections, byOlderVersion: true)
+            world.restoreSite()
+            for _ in 0..<presses.starts { Self.offlineStart(presses.count, in: &world) }
+            #expect(Self.problems(&world) == [])
+            let mayBeUnsure = presses.starts > 1 && reconnections > 0
+            #expect(world.account.neverActed == (mayBeUnsure ? world.account.reported : 0))
+        }
+    }
+
+    @Test("a power cut before it is on the disk that an engine has asked loses and repeats nothing", arguments: 0...40)
+    func powerCut(steps: Int) {
+        var world = FeedWorld(.feed)
+        world.settle()
+        Self.press(2, in: &world)
+        world.settle()
+        world.cut(WorldSite.client, delivering: 0)
+        Self.press(3, in: &world)
+        world.reviveSite()
+        var count = 0
+        // Without time that passes, nothing is synced after the presses.
+        while !world.isQuiet, count < steps {
+            for lane in world.network.busyLanes { world.carry(lane) }
+            world.stepSite()
+            world.stepEngine()
+            count += 1
+        }
+        world.cutPowerOfSite(delivering: 0)
+        Self.offlineStart(2, in: &world)
         #expect(Self.problems(&world) == [])
         #expect(world.account.neverActed == 0)
     }

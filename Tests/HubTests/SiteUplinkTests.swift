@@ -77,4 +77,33 @@ struct SiteUplinkTests {
         _ = hub.handleCompletely(.uplink(.subscriptionGranted(topicFilter: "engines/+/state")), at: Self.now)
         #expect(!Self.faults(&hub).contains("refuses"))
     }
+
+    @Test("entries of a version that knew no sessions and no lives may all have been sent, and later ones may not")
+    func olderVersion() throws {
+        let button = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0001))
+        let step = #""boot":7,"count":1,"step":"down","ticks":0,"age_ms":0"#
+        var stored = StoredUplink()
+        func read(_ key: String, _ value: String) throws {
+            let change = UplinkChange(key: "uplink/\(key)", value: try JSONValue(parsing: Array(value.utf8)))
+            stored.apply(try #require(change))
+        }
+        try read("session", "4")
+        try read("term", "2")
+        try read("\(button)", #"{"n":3,"claimed":2,"done":2,"first":0}"#)
+        try read("\(button)/0000000000000003", #"{"at_ms":0,"message":{"n":3,"prev":2,\#(step)}}"#)
+        #expect(stored.asked == nil && stored.life == 1)
+        let facts = FeedHello.Button(serial: "s1", model: .flic2, name: "Hall", firmware: 11)
+        func journal() -> FeedJournal? {
+            var uplink = SiteUplink(
+                UplinkConfiguration(broker: "mqtt://central", topic: "tryck/berlin7"), stored: stored,
+                installationID: "5a1f")
+            guard case .start(let journals, term: 2) = uplink.start([button: facts], receivedAt: { _ in Self.now })
+            else { return nil }
+            return journals[button]
+        }
+        #expect(journal()?.sent == 3 && journal()?.button.claimed == 2)
+        // This version has recorded an entry without a connection.
+        try read("\(button)/0000000000000004", #"{"at_ms":0,"session":5,"message":{"n":4,"prev":3,\#(step)}}"#)
+        #expect(journal()?.sent == 3 && journal()?.unsentSession == 5 && journal()?.button.last == 4)
+    }
 }

@@ -119,14 +119,14 @@ struct EngineHouse {
 
     @discardableResult
     mutating func sayHello(
-        from site: String = site, session: Int = 1, term: Int = 0, buttons: [ButtonID] = [button], last: Int = 0,
-        claimed: Int = 0, battery: Int? = nil
+        from site: String = site, installation: String = "9f3c", session: Int = 1, term: Int = 0,
+        buttons: [ButtonID] = [button], last: Int = 0, claimed: Int = 0, battery: Int? = nil
     ) -> [Hub.Effect] {
         let facts = FeedHello.Button(
             serial: "BA00-A00001", model: .flic2, name: "Hall", firmware: 11, battery: battery, last: last,
             claimed: claimed)
         let hello = FeedHello(
-            site: site, installation: "9f3c", session: session, term: term,
+            site: site, installation: installation, session: session, term: term,
             buttons: Dictionary(uniqueKeysWithValues: buttons.map { ($0, facts) }))
         return hear("\(site)/feed/hello", hello.encoded())
     }

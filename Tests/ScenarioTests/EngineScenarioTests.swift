@@ -2,6 +2,7 @@ import ButtonModel
 import Feed
 import Hub
 import JSON
+import MQTTTopics
 import Testing
 
 @Suite("An engine of sites")
@@ -168,6 +169,80 @@ struct EngineScenarioTests {
         #expect(EngineHouse.story(repeated).first == "record" && !EngineHouse.story(repeated).contains("lamp on"))
         #expect(EngineHouse.story(house.hear(2, counter: 2, from: other)).contains("lamp on"))
         #expect(EngineHouse.story(house.hear(2, counter: 3)).contains("lamp on"))
+    }
+
+    @Test("presses that a site kept while the button was heard at another one are reported, and do not move it back")
+    func keptElsewhere() {
+        let other = "tryck/paris2"
+        var house = EngineHouse.leading(.lamp)
+        house.sayHello(from: other)
+        house.hear(1, counter: 1)
+        // Berlin loses its network with two presses in its journal, and the button is carried to Paris.
+        #expect(EngineHouse.story(house.hear(1, counter: 4, from: other)).contains("lamp on"))
+        for number in [2, 3] {
+            let effects = house.hear(number, counter: number)
+            #expect(!EngineHouse.story(effects).contains("lamp on"))
+            let data = EngineHouse.events(effects).first { $0["type"] == "interrupted" }?["data"]
+            #expect(data?["site"]?.stringValue == EngineHouse.site)
+            #expect(data?["first_n"]?.integerValue == Int64(number) && data?["last_n"] == data?["first_n"])
+        }
+        #expect(house.buttons.contains("mqtt:\(other)"))
+        #expect(EngineHouse.story(house.hear(2, counter: 5, from: other)).contains("lamp on"))
+        // Berlin has heard this press, too, and could not tell the button.
+        let repeated = house.hear(4, counter: 4)
+        #expect(!EngineHouse.story(repeated).contains("lamp on"))
+        #expect(EngineHouse.events(repeated) == [])
+        #expect(EngineHouse.story(house.hear(5, counter: 6)).contains("lamp on"))
+        #expect(house.buttons.contains("mqtt:\(EngineHouse.site)"))
+    }
+
+    @Test("how far everything is done is said to each of two sites that have a button")
+    func doneAtBothSites() {
+        let other = "tryck/paris2"
+        var house = EngineHouse.leading(.lamp)
+        house.sayHello(from: other)
+        var effects = house.hear(1, counter: 1) + house.hear(1, .up(.click), counter: 2, from: other)
+        effects += house.wait(.seconds(3))
+        for site in [EngineHouse.site, other] {
+            let payloads = effects.compactMap { effect -> [UInt8]? in
+                guard case .publish(_, let message, _) = effect else { return nil }
+                return message.topicName == "\(site)/feed/\(EngineHouse.button)/done" ? message.payload : nil
+            }
+            #expect(payloads.last.flatMap { try? FeedDone(parsing: $0) }?.number == 1)
+        }
+    }
+
+    @Test("the copy of a site's state directory under another topic repeats no press, and none counts as lost")
+    func copiedElsewhere() {
+        let other = "tryck/paris2"
+        var house = EngineHouse.leading(.lamp)
+        for number in 1...3 { house.hear(number) }
+        house.sayHello(from: other, last: 3)
+        for number in 1...3 {
+            let effects = house.hear(number, from: other)
+            #expect(EngineHouse.story(effects).first == "record" && !EngineHouse.story(effects).contains("lamp on"))
+            #expect(EngineHouse.events(effects) == [])
+        }
+        #expect(house.buttons.contains("mqtt:\(EngineHouse.site)"))
+    }
+
+    @Test("an engine says once that a site was restored, also if nothing was claimed since and the engine starts again")
+    func restoredOnce() {
+        func warnings(_ effects: [Hub.Effect]) -> [String] {
+            effects.compactMap {
+                if case .log(.warning, let text) = $0, text.contains("restored") { text } else { nil }
+            }
+        }
+        var house = EngineHouse.leading(.lamp)
+        house.hear(1)
+        #expect(warnings(house.sayHello(installation: "9f3c.2", session: 2)).count == 1)
+        for session in [2, 3] {
+            house.restart()
+            house.take(.brokerConnected)
+            let effects = house.sayHello(installation: "9f3c.2", session: session) + house.lead()
+            #expect(warnings(effects) == [])
+            #expect(EngineHouse.events(effects).filter { $0["type"] == "interrupted" } == [])
+        }
     }
 
     @Test("a button that two sites have is used from the other one when the first has deleted it, or is gone")

@@ -22,8 +22,10 @@ struct FeedStory {
         static let journals = Faults(rawValue: 64)
         /// The site's disk may be replaced by an old copy of it.
         static let copies = Faults(rawValue: 128)
+        /// The site's machine may lose its power.
+        static let power = Faults(rawValue: 256)
 
-        static let all: Faults = [.engine, .site, .broker, .network, .journals, .copies]
+        static let all: Faults = [.engine, .site, .broker, .network, .journals, .copies, .power]
     }
 
     let seed: UInt64
@@ -96,8 +98,15 @@ struct FeedStory {
             note("the engine dies\(losesDisk ? " with its disk" : "")")
             world.killEngine(delivering: anyCount(WorldEngine.client), losingDisk: losesDisk)
         case 1 where faults.contains(.site):
-            note("the site dies")
-            world.killSite(delivering: anyCount(WorldSite.client))
+            let count = anyCount(WorldSite.client)
+            if faults.contains(.power), chance(2) {
+                note("the site loses its power")
+                world.cutPowerOfSite(delivering: count)
+            } else {
+                note("the site dies")
+                world.killSite(delivering: count)
+            }
+            if faults.contains(.copies), chance(2) { copyFault() }
         case 2 where faults.contains(.broker):
             let forgets = faults.contains(.memory)
             note("the broker dies\(forgets ? " and forgets" : "")")
@@ -109,8 +118,9 @@ struct FeedStory {
 
     private mutating func copyFault() {
         if chance(2) {
-            note("the site's disk is copied")
-            world.copySite()
+            let isOld = chance(3)
+            note("the site's disk is copied\(isOld ? " by an older version" : "")")
+            world.copySite(ofOlderVersion: isOld)
         } else {
             note("the site's disk is replaced by the copy")
             world.restoreSite()

@@ -28,6 +28,7 @@ extension FeedWorld {
         switch effect {
         case .record(let position):
             engine.disk[.init(site: position.site, button: position.button)] = position
+            noteClaim(of: position)
         case .forget(let site, let button): engine.disk[.init(site: site, button: button)] = nil
         case .publish(let message):
             let id = send(.init(topicName: message.topicName, payload: message.payload, isRetained: message.retain))
@@ -39,12 +40,12 @@ extension FeedWorld {
             engine.actions.append(.init(id: id, place: place))
             // The connection may have ended while the effects were carried out.
             if !network.isConnected(WorldEngine.client) { failActions() }
-        case .lost(let place, let count): account.reported(first: place.number - count + 1, to: place)
-        case .interrupted(let place, let first): account.reported(first: first, to: place)
+        case .lost(let place, let count): account.lost(first: place.number - count + 1, to: place)
+        case .interrupted(let place, let first): account.interrupted(first: first, to: place)
         case .beganAnew(let place, let former):
-            // In a new life of the same installation, each message is accounted for as in the life before.
+            // A new life of the same installation reports what was claimed in the life before and not done.
             guard FeedLife(place.installation).root != FeedLife(former.installation).root else { break }
-            account.reported(
+            account.interrupted(
                 first: 1,
                 to: FeedPlace(
                     site: place.site, button: place.button, installation: former.installation, number: former.number))
@@ -52,6 +53,16 @@ extension FeedWorld {
         case .setTimer(let deadline): engine.timer = deadline
         case .cancelTimer: engine.timer = nil
         case .known, .offline, .removed, .restored, .anomaly: break
+        }
+    }
+
+    /// Notes which presses the engine has claimed. The message of a new claim is handed over after its record.
+    private mutating func noteClaim(of position: FeedPosition) {
+        for case .took(let place, let steps) in engine.effects
+        where place.button == position.button && place.number == position.claim.number
+            && place.installation == position.claim.installation
+        {
+            account.claimed(steps.presses(of: place.button), as: place)
         }
     }
 
@@ -66,7 +77,7 @@ extension FeedWorld {
     /// The connection has ended: actions that the broker has not acknowledged are reported, and not sent again.
     private mutating func failActions() {
         for action in engine.actions {
-            account.reported(first: action.place.number, to: action.place)
+            account.interrupted(first: action.place.number, to: action.place)
             engine.inputs.append(.machine(.settled(action.place)))
         }
         engine.actions = []

@@ -24,6 +24,7 @@ extension FeedWorld {
             journal.entries.append(entry)
             journal.counter = last
             site.disk.journals[button] = journal
+            site.sync()
             account.recorded(entry.presses(of: button), as: place(number, of: button))
             site.inputs.append(.recorded(button, entry))
         }
@@ -68,7 +69,7 @@ extension FeedWorld {
             for entry in stride(from: journal.facts.claimed + 1, through: journal.facts.last, by: 1) {
                 var newPlace = place(entry, of: button)
                 newPlace.installation = FeedLife(root: site.disk.installation, number: number).installation
-                account.moved(place(entry, of: button), to: newPlace)
+                account.moved(place(entry, of: button), to: newPlace, isDropped: entry < journal.first)
             }
         }
         site.disk.life = number

@@ -9,6 +9,9 @@ struct FeedWorld {
     static let marker = "engine/marker"
     static let state = "engines/1/state"
 
+    /// The longest time that a sync takes.
+    static let syncLimit = Duration.milliseconds(20)
+
     let design: FeedDesign
     private(set) var now = Instant(sinceBoot: .seconds(1000))
     var network = SimulatedNetwork()
@@ -29,6 +32,7 @@ struct FeedWorld {
 
     mutating func pass(_ duration: Duration) {
         now = now + duration
+        if duration >= Self.syncLimit { site.sync() }
         if let timer = network.timer, timer <= now { network.handle(.timerFired, at: now) }
         if let timer = site.timer, timer <= now {
             site.timer = nil
@@ -54,12 +58,20 @@ struct FeedWorld {
         site.die()
     }
 
+    /// The machine of the site loses its power, and its disk what is not synced.
+    mutating func cutPowerOfSite(delivering count: Int) {
+        killSite(delivering: count)
+        site.disk = site.synced
+    }
+
     /// - Parameter count: the packets under way that still arrive at the broker.
     mutating func killEngine(delivering count: Int, losingDisk: Bool = false) {
         carryToBroker(WorldEngine.client, count)
         network.close(WorldEngine.client, at: now)
         engine.die()
-        if losingDisk { engine.disk = [:] }
+        guard losingDisk else { return }
+        engine.disk = [:]
+        account.engineLostDisk()
     }
 
     /// - Parameter isForgetful: the retained messages since the last save are lost.
@@ -91,9 +103,16 @@ struct FeedWorld {
         copy = nil
         site.disk = WorldSite.newDisk("life\(installations)")
         for (button, counter) in counters { site.disk.journals[button]?.counter = counter }
+        site.sync()
     }
 
-    mutating func copySite() { copy = site.disk }
+    /// - Parameter ofOlderVersion: the copy says nothing of sessions, as that of a Tryck that knew no lives.
+    mutating func copySite(ofOlderVersion: Bool = false) {
+        copy = site.disk
+        guard ofOlderVersion else { return }
+        copy?.asked = site.disk.session
+        for button in site.disk.journals.keys { copy?.journals[button]?.sessions = [:] }
+    }
 
     /// Replaces the site's disk by the copy of it.
     mutating func restoreSite() {
@@ -111,12 +130,19 @@ struct FeedWorld {
             }
         }
         site.disk = copy
+        site.sync()
     }
 
     /// The journal of a button keeps only its newest entries.
     mutating func trimJournal(of button: ButtonID, keeping count: Int) {
         guard let journal = site.disk.journals[button] else { return }
-        site.disk.journals[button]?.drop(below: journal.facts.last + 1 - count)
+        let newFirst = journal.facts.last + 1 - count
+        for entry in journal.entries where entry.number < newFirst {
+            account.drop(
+                FeedPlace(
+                    site: berlin, button: button, installation: site.disk.feedInstallation, number: entry.number))
+        }
+        site.disk.journals[button]?.drop(below: newFirst)
         guard site.uplink != nil, let first = site.disk.journals[button]?.first else { return }
         site.inputs.append(.trimmed(button, first: first))
     }

@@ -38,6 +38,8 @@ struct WorldSite {
     static let buttons = [hall, attic]
 
     var disk: Disk
+    /// What a power cut leaves of the disk. An entry is synced before the button is told, and with it all that was recorded before.
+    private(set) var synced: Disk
     /// What each button has stored: the counters of the presses that are not acknowledged.
     var stored: [ButtonID: [UInt32]] = [:]
     var pressCounts: [ButtonID: UInt32] = [:]
@@ -49,7 +51,12 @@ struct WorldSite {
     var nextID = 1
     var isConnected = false
 
-    init(installation: String) { disk = Self.newDisk(installation) }
+    init(installation: String) {
+        disk = Self.newDisk(installation)
+        synced = disk
+    }
+
+    mutating func sync() { synced = disk }
 
     static func newDisk(_ installation: String) -> Disk {
         var disk = Disk(installation: installation)
@@ -58,6 +65,7 @@ struct WorldSite {
     }
 
     mutating func start(at now: Instant) {
+        sync()
         uplink = FeedUplink(
             topic: berlin, site: "berlin7", installation: disk.installation, life: disk.life)
         let asked = disk.asked

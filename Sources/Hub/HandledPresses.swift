@@ -1,0 +1,45 @@
+import ButtonModel
+
+/// The presses of sites' buttons that this process has handled.
+///
+/// A button that is carried from one site to another repeats there what the first site could not confirm. The first site may
+/// also have presses that it could not send before those of the other one, and that are too late now. Both are older than the
+/// newest handled press; this type tells them apart.
+struct HandledPresses: Sendable {
+    /// Presses that one site has sent, with none of another site between them.
+    private struct Run {
+        var site: String
+        var bootID: UInt32
+        var part: ButtonPart?
+        var counters: ClosedRange<UInt32>
+    }
+
+    /// The maximum number of runs of a button. A press of an older run counts as not handled.
+    static let maximumRuns = 8
+
+    private var runs: [ButtonID: [Run]] = [:]
+
+    /// - Parameter event: newer than all handled presses of its button and boot.
+    mutating func add(_ event: ButtonEvent, from site: String) {
+        var known = runs[event.button] ?? []
+        if let last = known.lastIndex(where: { $0.part == event.part }), known[last].site == site,
+            known[last].bootID == event.bootID, known[last].counters.upperBound <= event.counter
+        {
+            known[last].counters = known[last].counters.lowerBound...event.counter
+        } else {
+            known.append(
+                Run(site: site, bootID: event.bootID, part: event.part, counters: event.counter...event.counter))
+            if known.count > Self.maximumRuns { known.removeFirst() }
+        }
+        runs[event.button] = known
+    }
+
+    func contains(_ event: ButtonEvent) -> Bool {
+        (runs[event.button] ?? []).contains {
+            $0.bootID == event.bootID && $0.part == event.part && $0.counters.contains(event.counter)
+        }
+    }
+
+    /// The button was removed.
+    mutating func forget(_ button: ButtonID) { runs[button] = nil }
+}
