@@ -29,10 +29,21 @@ extension RuleSetReader {
         guard let from = readValues("from", of: states, in: fields), let to = readValues("to", of: states, in: fields),
             !states.isEmpty, states.count == nodes.count
         else { return nil }
+        reportSameValue(from, to, in: fields)
         var trigger = StateTrigger(states.map(\.name), from: from.values, to: to.values, for: duration)
         trigger.fromExpressions = from.expressions
         trigger.toExpressions = to.expressions
         return Trigger(origin: .states(trigger), id: fields.string("id"), location: location(of: fields.node))
+    }
+
+    /// Reports a trigger whose `from` and `to` allow only one value, because a change has two different ones.
+    private mutating func reportSameValue(_ from: Wanted, _ to: Wanted, in fields: CheckedMapping) {
+        guard from.expressions.isEmpty, to.expressions.isEmpty, !from.values.isEmpty, !to.values.isEmpty,
+            Set(from.values + to.values).count == 1, let node = fields.node("to")
+        else { return }
+        checker.error(
+            "E212", at: node, "no change matches, because \"from\" and \"to\" have the same value",
+            hint: "leave out one of them, or give them different values")
     }
 
     /// The values and expressions of `from` or `to`.
@@ -64,12 +75,25 @@ extension RuleSetReader {
                     hint: hint)
                 return nil
             } else if let value = value(node, key: key, type, code: "E204") {
+                guard !isNoCount(value, of: states) else {
+                    checker.error(
+                        "E205", at: node,
+                        "\"\(key)\" must be from 0 to \(DeclaredState.maximumMatches) for a count, "
+                            + "not \(checker.shown(node.scalar ?? ""))")
+                    return nil
+                }
                 wanted.values.append(value)
             } else {
                 return nil
             }
         }
         return nodes.isEmpty ? nil : wanted
+    }
+
+    /// True if all states are counts, and no count has this value.
+    private func isNoCount(_ value: Value, of states: [DeclaredState]) -> Bool {
+        guard case .integer(let count) = value, states.allSatisfy({ $0.combination == .count }) else { return false }
+        return !(0...Int64(DeclaredState.maximumMatches)).contains(count)
     }
 
     /// The scope of expressions in `from` and `to`: `old` and `new`, states and variables. When they are evaluated, the state

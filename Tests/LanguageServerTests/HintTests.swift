@@ -90,6 +90,7 @@ struct HintTests {
         "it looks like 80:E4:DA:01:02:03",
         "it looks like BF12-C34567, in capital letters",
         "leave both out for the whole day",
+        "leave out one of them, or give them different values",
         "name a broker in tryck.yaml",
         "name each button of the chord",
         "name one of its buttons",

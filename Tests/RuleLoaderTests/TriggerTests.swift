@@ -111,7 +111,20 @@ struct TriggerTests {
     }
 
     private static let states =
-        "{door: {topic: a}, lux: {topic: b, type: integer}, level: {topic: c, type: integer}}"
+        "{door: {topic: a}, lux: {topic: b, type: integer}, level: {topic: c, type: integer}, "
+        + "windows: {topic: d/+, as: count}}"
+
+    @Test(
+        "a trigger of states is valid if at least one change matches",
+        arguments: [
+            "{state: lux, from: [1, 2], to: 1}", "{state: lux, from: 1, to: [1, 2]}", "{state: lux, from: 1}",
+            "{state: lux, from: 1, to: [1, new > 5]}", "{state: lux, from: [1, old < 0], to: 1}",
+            "{state: door, from: open, to: Open}",
+            "{state: windows, from: 0, to: 256}", "{state: [windows, lux], to: -1}",
+        ])
+    func possibleStates(text: String) {
+        #expect(LoadedText.complaints(LoadedText.triggers(text, states: Self.states)) == [])
+    }
 
     @Test(
         "a trigger of states that does not fit is refused, and said once",
@@ -127,6 +140,9 @@ struct TriggerTests {
             ("{state: door, event: click}", "E210"), ("{state: door, within: 1s}", "E210"),
             ("{state: door, missed: 1h}", "E210"), ("{state: door, button: any}", "E210"),
             ("{at: \"21:00\", from: 1}", "E210"), ("{button: any, event: click, to: 1}", "E210"),
+            ("{state: door, from: open, to: open}", "E212"), ("{state: lux, from: [1, 1], to: 1}", "E212"),
+            ("{state: [lux, level], from: 1, to: [1, 1], for: 5m}", "E212"), ("{state: windows, to: -1}", "E205"),
+            ("{state: windows, from: [1, 257], to: 3}", "E205"),
         ])
     func wrongStates(text: String, code: String) {
         let complaints = LoadedText.complaints(LoadedText.triggers(text, states: Self.states))

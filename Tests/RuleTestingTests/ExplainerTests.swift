@@ -108,6 +108,86 @@ struct ExplainerTests {
         #expect(verdicts[1].steps == [])
     }
 
+    /// The steps of a rule with this `wait_for`, which is the first of its steps, after a click of `a`.
+    private func steps(waitingFor rest: String) throws -> [String] {
+        let rules = """
+            states: {door: {topic: door, type: boolean}, word: {topic: word}, lux: {topic: lux, type: integer}}
+            groups: {upstairs: [a, b, desk]}
+            rules:
+              - id: waits
+                triggers: {button: a, event: click}
+                actions:
+                  - {wait_for: \(rest)}
+                  - log: end
+            """
+        let explanation = RuleExplainer(try Tested.set(rules)).explain(SimulatedEvent(button: "a", event: .click))
+        return try #require(explanation?.verdicts.first).steps
+    }
+
+    @Test(
+        "a rule that waits for an event says for which one, and for how long",
+        arguments: [
+            ("{button: a, event: click}", "click of a"),
+            ("{button: [a, b], event: [down, hold]}", "down or hold of a or b"),
+            ("{button: b, event: hold, for: 2s}", "hold for 2s of b"),
+            ("{button: b, clicks: 3}", "clicks_3 of b"),
+            ("{button: a, pattern: [short, long]}", "pattern [short, long] of a"),
+            ("{button: upstairs, event: click}", "click of a, b or desk"),
+            ("{button: any, event: down}", "down of any button"),
+            ("{button: {serial: BF12-C00009}, event: down}", "down of BF12-C00009"),
+            ("{button: desk, event: rotate_clockwise, part: push}", "rotate_clockwise of desk (push)"),
+            ("{chord: [a, b]}", "the chord of a and b"),
+            ("{chord: [b, a], event: hold}", "the held chord of b and a"),
+            ("{at: ['21:00', '22:30']}", "21:00 or 22:30"),
+            ("{at: '21:00', weekday: [sat, sun]}", "21:00 on sat or sun"),
+            ("{state: door}", "a change of door"),
+            ("{state: door, to: false}", "a change of door to false"),
+            ("{state: word, from: [x, y], to: z}", "a change of word from x or y to z"),
+            (
+                "{state: lux, from: old <= 25, to: [5, new > 25], for: 30s}",
+                "a change of lux from old <= 25 to 5 or new > 25 for 30s"
+            ),
+            ("[{state: [door, word]}, {button: b, event: click}]", "a change of door or word, or click of b"),
+            ("[{button: b, event: click, id: x}, {button: b, event: click, id: y}]", "click of b"),
+        ])
+    func awaited(trigger: String, expected: String) throws {
+        #expect(
+            try steps(waitingFor: "\(trigger), timeout: 5m") == [
+                "actions[0].wait_for: waits for \(expected), at most 5m",
+                "after 5m: actions[0].wait_for: 5m is over", "after 5m: actions[1].log: info: end",
+            ])
+    }
+
+    @Test("the text about what a rule waits for stays short, whatever is listed in it")
+    func longAwaited() throws {
+        let values = (1...100).map(String.init).joined(separator: ", ")
+        #expect(
+            try steps(waitingFor: "{state: lux, to: [\(values)]}, timeout: 5m").first
+                == "actions[0].wait_for: waits for a change of lux to 1, 2, 3, 4 or 96 more, at most 5m")
+        let times = (0..<60).map { "{at: '21:\($0 < 10 ? "0" : "")\($0)'}" }.joined(separator: ", ")
+        #expect(
+            try steps(waitingFor: "[\(times)], timeout: 5m").first
+                == "actions[0].wait_for: waits for 21:00, or 21:01, or 21:02, or 21:03, or 56 more, at most 5m")
+        let text = String(repeating: "x", count: 300)
+        #expect(
+            try steps(waitingFor: "{state: word, to: \(text)}, timeout: 5m").first
+                == "actions[0].wait_for: waits for a change of word to (300 octets), at most 5m")
+    }
+
+    @Test("only a wait_for with else is said to continue there, and then is not shown, because nothing else happens")
+    func otherwise() throws {
+        let rest = "{button: b, event: click}, timeout: 5s, then: {log: came}"
+        #expect(
+            try steps(waitingFor: rest).dropFirst() == [
+                "after 5s: actions[0].wait_for: 5s is over", "after 5s: actions[1].log: info: end",
+            ])
+        #expect(
+            try steps(waitingFor: "\(rest), else: {log: no}").dropFirst() == [
+                "after 5s: actions[0].wait_for: else: 5s is over",
+                "after 5s: actions[0].wait_for.else[0].log: info: no", "after 5s: actions[1].log: info: end",
+            ])
+    }
+
     @Test("a pattern is written as short,long")
     func pattern() throws {
         let event = try #require(RuleExplainer.pattern("short,long"))

@@ -227,7 +227,7 @@ struct AwaitedWorldTests {
         let notes = talk.machine.traces(of: "rule").last?.lines.map(\.text) ?? []
         #expect(
             notes.prefix(2) == [
-                "waits for 12:01 or a change of door, at most 1h", "door from closed to open after 2s",
+                "waits for 12:01, or a change of door, at most 1h", "door from closed to open after 2s",
             ])
         _ = talk.click()
         #expect(talk.pass(.seconds(3600)).dropFirst().first == "3 says false  ")

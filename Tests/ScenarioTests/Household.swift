@@ -490,7 +490,9 @@ struct Household {
         guard rulesAreBad else {
             return .rulesLoaded(id, RuleLoadReport(set: found.set, source: found.recorded))
         }
-        let problem: JSONValue = ["code": "E301", "severity": "error", "file": "test.yaml", "line": 3]
+        let problem: JSONValue = [
+            "code": "E301", "severity": "error", "file": "test.yaml", "line": 3, "hint": "did you mean \"kitchen\"?",
+        ]
         return .rulesLoaded(
             id, RuleLoadReport(set: nil, problems: [problem], summary: #"test.yaml:3:1: unknown button "kitchn""#))
     }

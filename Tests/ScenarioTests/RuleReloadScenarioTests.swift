@@ -81,6 +81,7 @@ struct RuleReloadScenarioTests {
         #expect(house.responses.last?["status"] == "error")
         #expect(house.responses.last?["transaction"] == 1)
         #expect(house.data["problems"]?.arrayValue?.map { $0["code"] } == ["E301"])
+        #expect(house.data["problems"]?.arrayValue?.first?["hint"] == "did you mean \"kitchen\"?")
         #expect(house.retained["tryck/bridge/rules"]?.contains(#""state":"error""#) == true)
         #expect(house.retained["tryck/bridge/rules"]?.contains("E301") == true)
         house.press("kitchen", .click)

@@ -156,6 +156,37 @@ struct RuleTopicScenarioTests {
         #expect(house.data[0]?["last_stopped"]?["event"] == "down")
     }
 
+    @Test("the list of rules counts the runs of each rule, and no run that has ended")
+    func runningCounts() {
+        var house = Household(
+            rules: """
+                version: 1
+                rules:
+                  - {id: slow, triggers: {button: any, event: down}, mode: parallel, actions: {delay: 10s}}
+                  - {id: other, triggers: {button: any, event: down}, actions: {delay: 6s}}
+                  - {id: quick, triggers: {button: any, event: down}, actions: {log: done}}
+                """)
+        house.pairAll()
+        func counts() -> [JSONValue?] {
+            house.ask(#"{"request":"rules"}"#)
+            return (house.data.arrayValue ?? []).map { $0["running"] }
+        }
+        #expect(counts() == [0, 0, 0])
+        house.press("kitchen", .click)
+        house.wait(.seconds(5))
+        #expect(counts() == [1, 1, 0])
+        // The rule `other` drops this press.
+        house.press("hall", .click)
+        house.wait(.milliseconds(500))
+        #expect(counts() == [2, 1, 0])
+        house.wait(.seconds(2))
+        #expect(counts() == [2, 0, 0])
+        house.wait(.seconds(4))
+        #expect(counts() == [1, 0, 0])
+        house.wait(.seconds(5))
+        #expect(counts() == [0, 0, 0])
+    }
+
     @Test(
         "an invalid request about rules is answered with the error",
         arguments: [

@@ -95,6 +95,18 @@ struct RuleFilesTests {
         #expect(try rules.load().report.summary == "\(path):1:1: longer than 16 MiB")
     }
 
+    @Test("the report of a set with errors has each hint, for the answer to a reload")
+    func hints() throws {
+        let rule = "{id: a, triggers: {button: any, event: click}, actions: {enable: night_ligt}}"
+        let other = "{id: night_light, triggers: {button: any, event: tap}, actions: {log: x}}"
+        let tree = Tree(["faulty.yaml": "version: 1\nrules: [\(rule), \(other)]\n"])
+        let rules = RulesOnDisk(path: tree.path + "/faulty.yaml", files: ConfigurationFiles(environment: [:]))
+        let problems = try rules.load().report.problems.map { "\($0)" }
+        let hints = [#""hint":"did you mean \"night_light\"?""#, #""hint":"use click""#]
+        #expect(problems.count == hints.count)
+        for hint in hints { #expect(problems.contains { $0.contains(hint) }, "\(problems)") }
+    }
+
     @Test("a pattern finds a thousand files, and of one more none")
     func count() {
         let tree = Tree([:])

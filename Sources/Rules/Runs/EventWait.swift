@@ -88,20 +88,3 @@ struct EventWait: Hashable, Sendable {
 extension Trigger {
     var isOfTime: Bool { if case .times = origin { true } else { false } }
 }
-
-extension [Trigger] {
-    /// What they wait for, in words: `a press or 22:00`.
-    var awaitedText: String {
-        var words: [String] = []
-        for trigger in self {
-            let word =
-                switch trigger.origin {
-                case .buttons, .chord: "a press"
-                case .times(let timed): timed.times.times.map(\.text).joined(separator: " or ")
-                case .states(let use): "a change of " + use.states.joined(separator: " or ")
-                }
-            if !words.contains(word) { words.append(word) }
-        }
-        return words.joined(separator: " or ")
-    }
-}

@@ -22,7 +22,7 @@ extension Run {
 
     /// Begins to wait for an event.
     mutating func waitForEvent(_ wait: WaitForStep, of step: Step, in world: World, at now: Instant) {
-        note(step, "waits for \(wait.triggers.awaitedText), at most \(wait.timeout.text)", at: now)
+        note(step, "waits for \(wait.triggers.awaitedText(in: world.set)), at most \(wait.timeout.text)", at: now)
         var waiting = EventWait(since: now, until: now + wait.timeout)
         waiting.plan(wait.triggers, in: world, at: now)
         self.waiting = .event(waiting)
@@ -60,7 +60,7 @@ extension Run {
         result.isOK = true
         result.duration = now - awaited.since
         save(result, of: step)
-        note(step, "else: \(wait.timeout.text) is over", at: now)
+        note(step, (wait.otherwise.isEmpty ? "" : "else: ") + "\(wait.timeout.text) is over", at: now)
         enter(.otherwise)
     }
 }
