@@ -72,7 +72,7 @@ enum RadioTable {
 
     private static func mark(_ radio: JSONValue, _ style: Style) -> Line {
         switch radio.text("state") {
-        case "ready": Line(style.checkMark, .good)
+        case "ready" where radio["advice"]?.stringValue == nil: Line(style.checkMark, .good)
         case "failed": Line(style.cross, .bad)
         default: Line("!", .doubtful)
         }
@@ -91,6 +91,6 @@ enum RadioTable {
                 ?? Quantity.count(links, "link"),
             Quantity.count(buttons, "button"),
             waiting == 0 ? "" : waiting == 1 ? "1 waits for room" : "\(waiting) wait for room",
-        ].filter { !$0.isEmpty }.joined(separator: ", ")
+        ].filter { !$0.isEmpty }.joined(separator: ", ") + (radio["advice"]?.stringValue.map { ". \($0)" } ?? "")
     }
 }

@@ -83,8 +83,12 @@ extension Hub {
             announce(buttons.radioChanged(button), at: now)
         case .connectionMade(let button, let radio, let duration):
             radios.connected(radio, after: duration)
+            invalidate(.bridgeRadios)
             if buttons[button] != nil { radios.carried(button, by: radio) }
-        case .connectFailed(let radio, let failure): radios.connectFailed(radio, failure)
+        case .connectFailed(let radio, let failure):
+            guard radios.connectFailed(radio, failure), let advice = connectAdvice(of: radio) else { break }
+            log(.warning, "\(radios[radio].radio.name): \(advice)")
+            invalidate(.bridgeRadios)
         case .notificationLost(let radio): radios.notificationLost(radio)
         case .advertised(let advertisement):
             advanceFlicdServer(.advertised(FlicdAdvertisement(advertisement)), at: now)

@@ -97,15 +97,17 @@ extension Hub {
     }
 
     private mutating func rename(_ button: ButtonID, _ data: JSONValue, at now: Instant) -> RequestAnswer {
-        guard let name = data["to"]?.stringValue, name.count <= Self.maximumNameLength,
-            !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        guard let text = data["to"]?.stringValue, text.count <= Self.maximumNameLength,
+            !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
         else {
             return .error(
                 #""to" is the new name, at most \#(Self.maximumNameLength) characters; "" removes the name"#)
         }
-        guard name.isEmpty || name.unicodeScalars.contains(where: \.isVisible) else {
+        guard text.isEmpty || text.unicodeScalars.contains(where: \.isVisible) else {
             return .error(#"a name cannot consist of blanks only; "" removes the name"#)
         }
+        // Nobody would write blanks around the name again.
+        let name = text.withoutOuterBlanks
         // The id, address or serial number of another button is taken as well.
         let isTaken = buttons(called: name).contains { $0 != button }
         guard name.isEmpty || !isTaken else { return .error("another button is called \"\(name)\"") }
@@ -267,6 +269,13 @@ extension Hub {
         log(.info, "\(label(of: button)) is being reset to factory settings")
         advanceButtons(.request(button, .factoryReset), at: now)
         return answer
+    }
+}
+
+extension String {
+    fileprivate var withoutOuterBlanks: String {
+        let rest = drop(while: \.isWhitespace)
+        return String(rest.prefix(rest.count - rest.reversed().prefix(while: \.isWhitespace).count))
     }
 }
 

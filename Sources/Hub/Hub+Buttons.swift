@@ -198,6 +198,8 @@ extension Hub {
 
     mutating func gone(_ button: ButtonID, _ departure: Departure, at now: Instant) {
         completePress(at: now)
+        // A hold that was published gets its end while the button's record can still name it.
+        advanceRules(.rebooted(button), at: now)
         guard let change = buttons.remove(button, departure, label: label(of: button)) else { return }
         forgetRecords(of: button)
         radios.forget(button)

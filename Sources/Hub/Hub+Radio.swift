@@ -124,8 +124,17 @@ extension Hub {
                 return radios[id].described(
                     buttons: home.map { label(of: $0) }, linkCount: home.count { buttons[$0]?.state.hasLink == true },
                     waiting: home.filter { radios.buttonsWithoutLink.contains($0) }.map { label(of: $0) },
-                    heardPerMinute: buttonSource.heardPerMinute(by: id, at: now))
+                    heardPerMinute: buttonSource.heardPerMinute(by: id, at: now),
+                    connectAdvice: connectAdvice(of: id))
             })
+    }
+
+    /// `RadioConnections.advice` of a radio without a link. While it has links, attempts fail for want of room.
+    func connectAdvice(of radio: RadioID) -> String? {
+        let hasLink = buttons.values.contains {
+            $0.source == nil && $0.state.hasLink && radios.radio(of: $0.identity.id) == radio
+        }
+        return hasLink ? nil : radios.connections[Int(radio.rawValue)].advice
     }
 
     /// The radios at which presses of the last day found no free link.
@@ -178,14 +187,16 @@ extension RadioSlot {
     ///   - buttons: the labels of the buttons that the radio has or looks for.
     ///   - waiting: those of them that have no link, because there is no room.
     ///   - heardPerMinute: how often it heard buttons; `nil` if it does not tell.
+    ///   - connectAdvice: what to do about a radio that is ready and connects nothing.
     fileprivate func described(
-        buttons: [String], linkCount: Int, waiting: [String], heardPerMinute: Int?
+        buttons: [String], linkCount: Int, waiting: [String], heardPerMinute: Int?, connectAdvice: String?
     ) -> JSONValue {
         [
             "name": .string(radio.name), "transport": .string(radio.transport), "kind": .string(kindName),
             "description": .string(description), "address": address.map { .string($0.description) } ?? .null,
             "state": .string(stateName), "fault": fault.map { .string($0.rawValue) } ?? .null,
-            "advice": advice.map { .string($0) } ?? .null, "links": .integer(Int64(linkCount)),
+            "advice": (isReady ? connectAdvice : advice).map { .string($0) } ?? .null,
+            "links": .integer(Int64(linkCount)),
             "limit": linkLimit.map { .integer(Int64($0)) } ?? .null,
             "buttons": .array(buttons.map(JSONValue.string)), "waiting": .array(waiting.map(JSONValue.string)),
             "heard_per_minute": heardPerMinute.map { .integer(Int64($0)) } ?? .null,

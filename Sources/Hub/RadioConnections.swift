@@ -7,10 +7,40 @@ struct RadioConnections: Hashable, Sendable {
     /// begins when it is told to connect, and the time of an adapter when it has the link, so proxies take longer.
     private(set) var times = Histogram(bounds: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10])
     private(set) var failures: [ConnectFailure: Int] = [:]
+    /// How many attempts in a row have led to no link. Only proxies report attempts.
+    private var attemptsInVain = 0
+    /// The number of them from which something is wrong with the proxy, and not with a button that has just gone.
+    private static let manyAttempts = 5
     /// The number of packets of buttons with a wrong signature, because an earlier packet was lost.
     private(set) var lostNotifications = 0
 
-    mutating func connected(after duration: Duration) { times.add(duration) }
-    mutating func failed(_ failure: ConnectFailure) { failures[failure, default: 0] += 1 }
+    /// What users can do about a radio that hears buttons and connects none of them; `nil` for one that does.
+    var advice: String? {
+        attemptsInVain < Self.manyAttempts
+            ? nil
+            : """
+            It hears buttons, but could not connect any in the last \(Self.manyAttempts) attempts. Is ble_client: in its \
+            ESPHome configuration using its connections? Otherwise restart it.
+            """
+    }
+
+    /// The radio was opened again, perhaps because it has restarted.
+    mutating func opened() { attemptsInVain = 0 }
+
+    mutating func connected(after duration: Duration) {
+        times.add(duration)
+        attemptsInVain = 0
+    }
+
+    /// - Returns: true if `advice` has just begun.
+    mutating func failed(_ failure: ConnectFailure) -> Bool {
+        failures[failure, default: 0] += 1
+        switch failure {
+        case .noLink:
+            attemptsInVain += 1
+            return attemptsInVain == Self.manyAttempts
+        case .notEstablished, .linkLost, .noService: return false
+        }
+    }
     mutating func notificationLost() { lostNotifications += 1 }
 }

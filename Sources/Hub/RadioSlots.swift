@@ -64,6 +64,7 @@ struct RadioSlots: Sendable {
     mutating func opened(_ id: RadioID, isShared: Bool) {
         hasChanged = true
         slots[Int(id.rawValue)].opened(isShared: isShared)
+        connections[Int(id.rawValue)].opened()
     }
 
     mutating func becameReady(
@@ -85,10 +86,11 @@ struct RadioSlots: Sendable {
         connections[Int(id.rawValue)].connected(after: duration)
     }
 
-    mutating func connectFailed(_ id: RadioID, _ failure: ConnectFailure) {
-        guard id.rawValue < connections.count else { return }
+    /// - Returns: true if the radio has begun to connect nothing: `RadioConnections.advice`.
+    mutating func connectFailed(_ id: RadioID, _ failure: ConnectFailure) -> Bool {
+        guard id.rawValue < connections.count else { return false }
         hasChanged = true
-        connections[Int(id.rawValue)].failed(failure)
+        return connections[Int(id.rawValue)].failed(failure)
     }
 
     mutating func notificationLost(_ id: RadioID) {

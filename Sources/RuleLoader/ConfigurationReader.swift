@@ -128,9 +128,12 @@ struct ConfigurationReader {
     private mutating func namedTransport(_ node: YAMLNode, key: String) -> Configuration.Transport? {
         guard let text = checker.text(node, key: key, .areText)?.string else { return nil }
         if let transport = Configuration.Transport(text) { return transport }
+        let proxy = "esphome:"
         checker.error(
             "E204", at: node, "unknown transport \"\(checker.shown(text))\"",
-            hint: """
+            hint: text.hasPrefix(proxy)
+                ? "write radios: [{esphome: \(checker.shown(String(text.dropFirst(proxy.count))))}]"
+                : """
                 write auto, hci:0, hci:ADDRESS, bluez, bluez:0, bluez:ADDRESS, h4:tcp:HOST:PORT, h4:unix:PATH, \
                 simulated:FILE, none or {command: […]}
                 """)
@@ -153,8 +156,14 @@ struct ConfigurationReader {
                     "E203", at: node, "two radios are called \"\(checker.shown(radio.name))\"",
                     hint: "give one of them another name:")
             }
-            if radio.transport != .none, radios.contains(where: { $0.transport.isSameRadio(as: radio.transport) }) {
-                checker.error("E203", at: node, "the radio \"\(checker.shown(radio.name))\" is listed twice")
+            if radio.transport != .none,
+                let same = radios.first(where: { $0.transport.isSameRadio(as: radio.transport) })
+            {
+                checker.error(
+                    "E203", at: node,
+                    same.name == radio.name
+                        ? "the radio \"\(checker.shown(radio.name))\" is listed twice"
+                        : "this is the same radio as \"\(checker.shown(same.name))\"")
             }
             let others = radios.filter { $0.transport.usesBlueZ }
             if radio.transport.usesBlueZ,
@@ -461,10 +470,25 @@ extension Configuration.Transport {
         }
     }
 
-    /// True for the same proxy with another key, too.
+    /// True for the same proxy with another key, too, and for an adapter that BlueZ would share while it is Tryck's alone.
     fileprivate func isSameRadio(as other: Self) -> Bool {
-        if case .esphome(let host, let port, _) = self, case .esphome(host, port, _) = other { return true }
-        return self == other
+        if case .esphome(let host, let port, _) = self, case .esphome(let otherHost, port, _) = other {
+            return Self.plainHost(host) == Self.plainHost(otherHost)
+        }
+        return withoutBlueZ == other.withoutBlueZ
+    }
+
+    /// The same adapter for Tryck alone.
+    private var withoutBlueZ: Self {
+        if case .bluezIndex(let index) = self { return .hciIndex(index) }
+        if case .bluezAddress(let address) = self { return .hciAddress(address) }
+        return self
+    }
+
+    /// The name of a host regardless of case and of a final dot, which do not count in the DNS.
+    private static func plainHost(_ host: String) -> String {
+        let name = host.lowercased()
+        return name.hasSuffix(".") ? String(name.dropLast()) : name
     }
 }
 

@@ -53,7 +53,11 @@ extension MappingTable {
             Key("trust_roots", .anything, "additional Ed25519 root keys, 64 hexadecimal digits each"),
             Key("max_connections", .integer(1...255), "the maximum number of simultaneous connections"),
         ],
-        foreignHints: ["adapter": "use transport: hci:0", "device": "use transport: hci:0"])
+        foreignHints: [
+            "adapter": "use transport: hci:0", "device": "use transport: hci:0",
+            "maximum_connections": "use max_connections:",
+            "esphome": "a proxy is an entry of radios:",
+        ])
 
     static let radio = MappingTable(
         name: "a radio",

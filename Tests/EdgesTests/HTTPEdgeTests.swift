@@ -129,6 +129,10 @@ struct HTTPEdgeTests {
             let result = try await answer(path, timeout: .seconds(20))
             #expect(result.outcome == .failed("the answer has more than 64 KiB of headers"), "\(path)")
         }
+        for path in ["/long/header", "/long/trailer"] {
+            let result = try await answer(path, timeout: .seconds(20))
+            #expect(result.outcome == .failed("the answer has a line of headers that is too long"), "\(path)")
+        }
     }
 
     @Test("what is compressed and was not asked for is not taken")

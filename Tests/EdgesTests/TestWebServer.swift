@@ -16,6 +16,7 @@ import Synchronization
 /// | `/body/N`, `/chunked/N` | so many octets, with their length; in chunks of one octet |
 /// | `/headers/N`            | headers of so many octets together |
 /// | `/trailers`, `/heads`   | trailers without an end; responses 100 without an end |
+/// | `/long/header`, `/long/trailer` | a line of headers or trailers without an end |
 /// | `/extensions`           | a chunk whose extension has no end |
 /// | `/gzip`                 | ten megabytes of zeros, compressed as a transfer coding that was not asked for |
 final class TestWebServer: Sendable {
@@ -128,6 +129,14 @@ final class TestWebServer: Sendable {
                     self.wfile.write(b"1\\r\\nx\\r\\n0\\r\\n")
                     while True:
                         self.wfile.write(b"X-Trailer: yyyyyyyyyyyyyyyyyyyy\\r\\n" * 1000)
+                elif word == "long":
+                    if rest == "trailer":
+                        self.begin_chunks()
+                        self.wfile.write(b"1\\r\\nx\\r\\n0\\r\\nX: ")
+                    else:
+                        self.wfile.write(b"HTTP/1.1 200 OK\\r\\nX: ")
+                    while True:
+                        self.wfile.write(b"y" * 1000)
                 elif word == "heads":
                     while True:
                         self.wfile.write(b"HTTP/1.1 100 Continue\\r\\nX: y\\r\\n\\r\\n" * 1000)

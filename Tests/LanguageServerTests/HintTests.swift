@@ -126,7 +126,7 @@ struct HintTests {
         "write expect_variables: {name: value}",
         "write it as one expression: a or b, with in_time(…) for a time window",
         "write its 32 hexadecimal digits",
-        "write key: !secret NAME",
+        "write key: !secret NAME", "write radios: [{esphome: hall.local}]",
         "write key: value",
         "write kitchen: BF12-C34567",
         "write mqtt://HOST:PORT, mqtts://HOST:PORT, unix:PATH, embedded or none",

@@ -114,9 +114,13 @@ struct ESPHomeRadioTests {
         talk.ends()
     }
 
-    @Test("A proxy that hears nobody for 90 s is deaf")
+    /// An advertisement of a neighbour's device.
+    private static let neighbour = RawAdvertisement(address: 0xC0FF_EE00_0001, rssi: -70, data: [2, 1, 6])
+
+    @Test("A proxy that hears nobody for 90 s is deaf, if it has heard others before")
     func deaf() {
         var talk = ProxyTalk.ready()
+        talk.say(.rawAdvertisements([Self.neighbour]))
         for _ in 0..<8 {
             talk.wait(.seconds(10))
             talk.says(.pingRequest)
@@ -127,6 +131,37 @@ struct ESPHomeRadioTests {
         talk.says(.pingResponse)
         talk.wait(.seconds(2))
         guard case .reports(.failed(_, .deaf))? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
+    }
+
+    @Test("Where only our buttons are near, silence is no fault", arguments: [false, true])
+    func quietPlace(hadNeighbour: Bool) {
+        var talk = ProxyTalk.ready()
+        if hadNeighbour { talk.say(.rawAdvertisements([Self.neighbour])) }
+        talk.when(.perform(.listen(.background)))
+        talk.passOver()
+        func pass(_ minutes: Int, silent: Bool) {
+            for second in 0..<(minutes * 6) {
+                talk.wait(.seconds(10))
+                talk.passOver()
+                talk.say(.pingResponse)
+                guard !silent, second % 6 == 0 else { continue }
+                talk.say(.rawAdvertisements([Self.heard()]))
+                talk.passOver()
+            }
+        }
+        // The neighbour was there an hour ago.
+        pass(61, silent: false)
+        pass(3, silent: true)
+        talk.say(.rawAdvertisements([Self.heard()]))
+        guard case .reports(.heard)? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
+    }
+
+    @Test("A link of which a proxy tells after the attempt is ended, because nobody would receive the presses")
+    func lateLink() {
+        var talk = ProxyTalk.ready()
+        talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: true, mtu: 23, error: 0))
+        talk.says(.deviceRequest(address: ProxyTalk.address, .disconnect, addressType: nil))
+        talk.ends()
     }
 
     private static func heard(_ rssi: Int32 = -61) -> RawAdvertisement {

@@ -41,6 +41,15 @@ struct ButtonSettingsScenarioTests {
         #expect(house.data["from"] == "Attic" && house.data["to"] == "hall", "\(house.data)")
     }
 
+    @Test("blanks around a name do not belong to it")
+    func outerBlanks() {
+        var house = Self.house()
+        house.ask(#"{"request":"button/rename","data":{"id":"hall","to":"  Küche  lang "}}"#)
+        #expect(house.data["to"] == "Küche  lang", "\(house.data)")
+        house.ask(#"{"request":"button/rename","data":{"id":"Küche  lang","to":"Attic"}}"#)
+        #expect(house.data["from"] == "Küche  lang", "\(house.data)")
+    }
+
     @Test("a name of blanks is refused", arguments: [" ", "\u{A0}\u{3000}", "\u{200B}", " \u{202E} "])
     func blankName(_ name: String) {
         var house = Self.house()

@@ -132,6 +132,23 @@ struct HoldEndScenarioTests {
         Self.expectOneEnd(house, reason: "link_lost", ages: 8000...8000)
     }
 
+    @Test(
+        "a hold ends when its button is forgotten, and when the button has deleted the pairing",
+        arguments: [true, false])
+    func removed(byRequest: Bool) {
+        var house = Self.held()
+        if byRequest {
+            house.ask(#"{"request":"button/remove","data":{"id":"kitchen"}}"#)
+        } else {
+            house.resetButtons(seed: 9)
+        }
+        house.wait(.seconds(30))
+        #expect(house.store.state.buttons == [])
+        #expect(Self.ends(house).count == 1)
+        #expect(house.payloads(on: "lamp") == ["dim", "stop true"])
+        #expect(house.payloads(on: "tryck/80e4da000001/action") == ["hold", "hold_release"])
+    }
+
     @Test("a hold that was stale when it arrived has a stale end")
     func stale() {
         var house = Household([Household.kitchen], rules: Self.dim)

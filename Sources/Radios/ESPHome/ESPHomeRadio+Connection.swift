@@ -28,7 +28,7 @@ extension ESPHomeRadio {
             roomChanged(free: Int(clamping: free), limit: Int(clamping: limit), allocated: allocated, at: now)
         case .rawAdvertisements(let advertisements):
             deadlines.set(.deaf, at: now + Self.deafness)
-            if state == .ready { for advertisement in advertisements { heard(advertisement) } }
+            if state == .ready { for advertisement in advertisements { heard(advertisement, at: now) } }
         case .deviceConnection(let address, let isConnected, let mtu, let error):
             if isConnected { connected(address, mtu: mtu, at: now) } else { disconnected(address, error, at: now) }
         case .services(let address, let services):
@@ -97,7 +97,7 @@ extension ESPHomeRadio {
         fail(
             """
             Another program, such as Home Assistant, uses the proxy's Bluetooth: disable the device there, or take it \
-            out of `radios:`.
+            out of `radios:`. After a crash of this machine, the proxy needs up to 3 minutes until it is free.
             """, .taken, at: now)
     }
 
@@ -124,7 +124,7 @@ extension ESPHomeRadio {
         messages.append(.setScannerMode(isActive: listening == .active))
     }
 
-    private mutating func heard(_ raw: RawAdvertisement) {
+    private mutating func heard(_ raw: RawAdvertisement, at now: Instant) {
         let address = BluetoothAddress(rawValue: raw.address, kind: raw.addressType == 0 ? .public : .random)
         // An expected button is recognised by its address: a paired button advertises no service, and the list of the
         // address prefixes of buttons may be incomplete.
@@ -132,7 +132,9 @@ extension ESPHomeRadio {
         let structures = ADStructure.parse(raw.data)
         let services = structures.serviceUUIDs
         let service = FlicService.allCases.first { services.contains($0.uuid) }
-        guard isExpected || listening != .off && (service != nil || address.hasFlicPrefix) else { return }
+        let isFlic = service != nil || address.hasFlicPrefix
+        if !isExpected, !isFlic { othersHeardAt = now }
+        guard isExpected || listening != .off && isFlic else { return }
         let flic = structures.manufacturerData.flatMap { $0.company == 0x030F ? $0.data : nil }
         func advertisement(_ kind: HeardAdvertisement.Kind) -> RadioEvent {
             .heard(

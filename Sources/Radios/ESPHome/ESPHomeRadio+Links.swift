@@ -46,7 +46,14 @@ extension ESPHomeRadio {
     }
 
     mutating func connected(_ address: UInt64, mtu: UInt32, at now: Instant) {
-        guard let attempt = attempts.removeValue(forKey: address) else { return }
+        guard let attempt = attempts.removeValue(forKey: address) else {
+            // The attempt was considered over. Its link would keep the button, and nobody would receive its presses.
+            if place(of: address) == nil {
+                release(address, at: now)
+                messages.append(.deviceRequest(address: address, .disconnect, addressType: nil))
+            }
+            return
+        }
         deadlines.cancel(.attempt(address))
         let (button, usesCache) = (attempt.button, attempt.usesCache)
         guard expected.contains(where: { $0.address == button.address }) || elsewhere.contains(button.address) else {

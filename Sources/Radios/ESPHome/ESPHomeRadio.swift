@@ -50,7 +50,7 @@ package struct ESPHomeRadio: Sendable {
         case subscription
         /// No octet was received for `silence`.
         case silence
-        /// No advertisement of any device was received for `deafness`.
+        /// No advertisement of any device was received for `deafness`, which shows a fault if others were heard before.
         case deaf
         case attempt(UInt64)
         case link(LinkID)
@@ -91,6 +91,8 @@ package struct ESPHomeRadio: Sendable {
     /// After this long without an octet we ping, and after the same time again the connection is dead.
     static let silence = Duration.seconds(10)
     static let deafness = Duration.seconds(90)
+    /// A proxy that has heard no device but our own buttons for this long stands in a quiet place, where silence shows nothing.
+    static let quietness = Duration.seconds(3600)
     /// A proxy gives up by itself after 20 s.
     static let attemptLimit = Duration.seconds(25)
     static let attachLimit = Duration.seconds(10)
@@ -137,6 +139,8 @@ package struct ESPHomeRadio: Sendable {
     private var isPinging = false
     /// When the last connection that was ready ended.
     var lostAt: Instant?
+    /// When a device was heard last that is none of our buttons, such as a telephone. A new connection does not change it.
+    var othersHeardAt: Instant?
     var lastLink: LinkID
     var deadlines = Deadlines<TimerKey>()
     var messages: [ESPHomeMessage] = []
@@ -236,8 +240,10 @@ package struct ESPHomeRadio: Sendable {
             messages.append(.pingRequest)
             deadlines.set(.silence, at: now + Self.silence)
         case .silence: fail("The proxy has been silent for 20 s: is it out of reach of the WiFi?", .absent, at: now)
-        // A proxy with a link works, although no other Bluetooth device may be near it.
-        case .deaf where !links.isEmpty: deadlines.set(.deaf, at: now + Self.deafness)
+        // A proxy with a link works, although no other Bluetooth device may be near it. Where only our buttons are near, they
+        // are silent as long as nobody presses them.
+        case .deaf where !links.isEmpty || othersHeardAt.map({ now - $0 > Self.quietness }) ?? true:
+            deadlines.set(.deaf, at: now + Self.deafness)
         case .deaf:
             fail("The proxy has heard no Bluetooth device for 90 s. It may have to be restarted.", .deaf, at: now)
         case .attempt(let address):

@@ -75,6 +75,7 @@ function radios(status) {
   return status.radios.map((radio) => {
     if (radio.fault) return problem("radio", `${radio.name}: ${radio.fault}${radio.advice ? ` ${radio.advice}` : ""}`, "sudo tryck doctor");
     if (radio.state !== "ready") return warning("radio", `${radio.name}: ${radio.state.replaceAll("_", " ")}`, "tryck radios");
+    if (radio.advice) return warning("radio", `${radio.name}: ${radio.advice}`, "tryck radios");
     if (radio.waiting?.length) {
       return warning("radio", `${radio.name} has no free connection for ${radio.waiting.join(", ")}`, "tryck radios");
     }

@@ -176,4 +176,31 @@ struct FarEndTests {
         #expect(Self.presses(&house) == [2, 0])
         #expect(house.violations.isEmpty)
     }
+
+    @Test(
+        "A proxy that hears a button and connects none of them is named, with what can be done, until it connects one")
+    func refusing() throws {
+        var house = Household(kinds: [.proxy])
+        house.pairAll()
+        house.trouble(0, .proxy(.failAttempts(1_000_000)))
+        for button in ["kitchen", "hall"] { house.breakButton(button, .dropLink) }
+        for _ in 0..<3 {
+            house.press("kitchen", .click)
+            house.wait(.seconds(15))
+        }
+        func radio() throws -> JSONValue {
+            house.ask(#"{"request":"radios"}"#)
+            return try #require(house.responses.last?["data"]?.arrayValue?.first)
+        }
+        let refusing = try radio()
+        #expect(
+            refusing["state"] == "ready"
+                && refusing["advice"]?.stringValue?.hasPrefix("It hears buttons, but could not") == true)
+        house.trouble(0, .proxy(.failAttempts(0)))
+        house.press("kitchen", .click)
+        house.wait(.seconds(10))
+        #expect(try radio()["advice"] == .null)
+        #expect(Self.presses(&house) == [4, 0])
+        #expect(house.violations.isEmpty)
+    }
 }
