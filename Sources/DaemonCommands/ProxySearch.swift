@@ -31,7 +31,9 @@ struct ProxySearch {
         // avahi-browse prints a line for each network interface and version of IP on which a device answered.
         for line in output.split(separator: UInt8(ascii: "\n")) {
             guard let proxy = FoundProxy(avahi: line), proxy.usableHost != nil else { continue }
-            if let place = proxies.firstIndex(where: { $0.host == proxy.host && $0.port == proxy.port }) {
+            // The case of a name does not count in the DNS.
+            let host = proxy.host.lowercased()
+            if let place = proxies.firstIndex(where: { $0.host.lowercased() == host && $0.port == proxy.port }) {
                 if !proxies[place].hasReachableAddress { proxies[place].address = proxy.address }
             } else {
                 proxies.append(proxy)

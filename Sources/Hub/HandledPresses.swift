@@ -6,7 +6,7 @@ import ButtonModel
 /// also have presses that it could not send before those of the other one, and that are too late now. Both are older than the
 /// newest handled press; this type tells them apart.
 struct HandledPresses: Sendable {
-    /// Presses that one site has sent, with none of another site between them.
+    /// Presses with consecutive counters that one site has sent.
     private struct Run {
         var site: String
         var bootID: UInt32
@@ -23,7 +23,8 @@ struct HandledPresses: Sendable {
     mutating func add(_ event: ButtonEvent, from site: String) {
         var known = runs[event.button] ?? []
         if let last = known.lastIndex(where: { $0.part == event.part }), known[last].site == site,
-            known[last].bootID == event.bootID, known[last].counters.upperBound <= event.counter
+            known[last].bootID == event.bootID, event.counter >= known[last].counters.upperBound,
+            event.counter - known[last].counters.upperBound <= 1
         {
             known[last].counters = known[last].counters.lowerBound...event.counter
         } else {

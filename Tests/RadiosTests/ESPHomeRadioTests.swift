@@ -130,7 +130,8 @@ struct ESPHomeRadioTests {
         talk.say(.pingRequest)
         talk.says(.pingResponse)
         talk.wait(.seconds(2))
-        guard case .reports(.failed(_, .deaf))? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
+        talk.reports(.failed("The proxy has heard no Bluetooth device for 90 s. It may have to be restarted.", .deaf))
+        talk.passOver()
     }
 
     @Test("Where only our buttons are near, silence is no fault", arguments: [false, true])
@@ -153,7 +154,8 @@ struct ESPHomeRadioTests {
         pass(61, silent: false)
         pass(3, silent: true)
         talk.say(.rawAdvertisements([Self.heard()]))
-        guard case .reports(.heard)? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
+        let isHeard = talk.acts.contains { if case .reports(.heard) = $0 { true } else { false } }
+        #expect(isHeard)
     }
 
     @Test("A link of which a proxy tells after the attempt is ended, because nobody would receive the presses")

@@ -196,6 +196,22 @@ struct EngineScenarioTests {
         #expect(house.buttons.contains("mqtt:\(EngineHouse.site)"))
     }
 
+    @Test("presses that another site heard between those of one site, and sends later, are reported")
+    func heardBetween() {
+        let other = "tryck/paris2"
+        var house = EngineHouse.leading(.lamp)
+        house.sayHello(from: other)
+        house.hear(1, counter: 1)
+        #expect(EngineHouse.story(house.hear(2, counter: 4)).contains("lamp on"))
+        for (number, counter) in [(1, 2), (2, 3)] {
+            let effects = house.hear(number, counter: counter, from: other)
+            #expect(!EngineHouse.story(effects).contains("lamp on"))
+            let data = EngineHouse.events(effects).first { $0["type"] == "interrupted" }?["data"]
+            #expect(data?["site"]?.stringValue == other && data?["first_n"]?.integerValue == Int64(number))
+        }
+        #expect(house.buttons.contains("mqtt:\(EngineHouse.site)"))
+    }
+
     @Test("how far everything is done is said to each of two sites that have a button")
     func doneAtBothSites() {
         let other = "tryck/paris2"
