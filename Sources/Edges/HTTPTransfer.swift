@@ -192,7 +192,7 @@ final class HTTPTransfer {
         let text = String(cString: received.errorBuffer)
         // For these codes, libcurl's description is about HTTP/0.9.
         if code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY { return "the answer is not HTTP" }
-        // libcurl says so of a line of headers or trailers that is longer than its buffer.
+        // libcurl reports a line of headers or trailers that is longer than its buffer as a lack of memory.
         if code == CURLE_OUT_OF_MEMORY || text.hasPrefix("Out of memory") {
             return "the answer has a line of headers that is too long"
         }

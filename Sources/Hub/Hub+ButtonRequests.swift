@@ -106,7 +106,7 @@ extension Hub {
         guard text.isEmpty || text.unicodeScalars.contains(where: \.isVisible) else {
             return .error(#"a name cannot consist of blanks only; "" removes the name"#)
         }
-        // Nobody would write blanks around the name again.
+        // Blanks around a name cannot be seen, so later requests with the name would not contain them.
         let name = text.withoutOuterBlanks
         // The id, address or serial number of another button is taken as well.
         let isTaken = buttons(called: name).contains { $0 != button }

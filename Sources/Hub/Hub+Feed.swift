@@ -349,8 +349,8 @@ extension Hub {
         reportUnhandled(old, of: place, at: now)
     }
 
-    /// A site that had a button before another one has sent a message with nothing but presses that are older than the newest
-    /// one of the button.
+    /// Reports a message of the site that had the button before. All of its presses are older than the newest press of the
+    /// button, so the button stays with its present site.
     private mutating func tookOld(_ place: FeedPlace, _ old: [ButtonEvent], _ claim: FeedClaim, at now: Instant) {
         completePress(at: now)
         carryOut(claim)

@@ -9,7 +9,7 @@ struct RadioConnections: Hashable, Sendable {
     private(set) var failures: [ConnectFailure: Int] = [:]
     /// How many attempts in a row have led to no link. Only proxies report attempts.
     private var attemptsInVain = 0
-    /// The number of them from which something is wrong with the proxy, and not with a button that has just gone.
+    /// After fewer attempts, a button may just have gone out of reach.
     private static let manyAttempts = 5
     /// The number of packets of buttons with a wrong signature, because an earlier packet was lost.
     private(set) var lostNotifications = 0
@@ -19,8 +19,8 @@ struct RadioConnections: Hashable, Sendable {
         attemptsInVain < Self.manyAttempts
             ? nil
             : """
-            It hears buttons, but could not connect any in the last \(Self.manyAttempts) attempts. Is ble_client: in its \
-            ESPHome configuration using its connections? Otherwise restart it.
+            It hears buttons, but could not connect any in the last \(Self.manyAttempts) attempts. Are they too far away, or \
+            does ble_client: in its ESPHome configuration use its connections? Otherwise restart it.
             """
     }
 

@@ -3,10 +3,8 @@ import JSON
 import RuleLoader
 
 extension LanguageServer {
-    /// The most diagnostics for which one request looks for a change.
-    private static let maximumDiagnostics = 20
     /// The most changes that one request tries, because each of them is a check of the set.
-    private static let maximumTriedChanges = 40
+    private static let maximumTriedChanges = 20
     /// The octets of a set up to which a change is tried before it is offered.
     private static let maximumTriedLength = 1 << 20
 
@@ -43,7 +41,7 @@ extension LanguageServer {
         }
         var actions: [JSONValue] = []
         var triedChanges = 0
-        for diagnostic in relevant.prefix(Self.maximumDiagnostics) {
+        for diagnostic in relevant {
             triedChanges += diagnostic.changes.count
             guard triedChanges <= Self.maximumTriedChanges else { break }
             let fixes = fixes(of: diagnostic, lines, set, file)

@@ -16,8 +16,8 @@ struct Comparison {
     }
 
     struct Result: Sendable {
-        /// The number of events, without `down` and `up`, and without those before the beginning. An event that occurs only with
-        /// one of the rule sets counts, too: what is a double click with one of them can be two clicks with the other.
+        /// The number of events, without `down` and `up`, and without those before the beginning. An event counts, too,
+        /// if it occurs only with one of the rule sets: two presses can be a double click with one, and two clicks with the other.
         var eventCount = 0
         var differences: [Difference] = []
         /// Steps of the other rules that failed, where those that ran did not fail in the same way. Each error is there once.

@@ -143,7 +143,7 @@ extension ArraySlice<UInt8> {
 
 extension Hint {
     static let tabMessage = "a tab is used for indentation"
-    /// The hint of `tabMessage`. Nobody knows how many spaces the tab stands for.
+    /// The hint of `tabMessage`. Its change is a guess, because a tab can stand for any number of spaces.
     static let spacesForTab = Hint("YAML allows only spaces", [Change(nil, "  ", isGuess: true)])
 
     /// A hint about a key of another system. `use triggers:` and `use event: or press:` name keys that may stand in its place;

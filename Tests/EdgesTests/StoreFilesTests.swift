@@ -55,6 +55,20 @@ struct StoreFilesTests {
         }
     }
 
+    @Test("an empty database with a log has contents; a log that a deleted database has left has none")
+    func lacksDatabase() {
+        func lacks(database: [UInt8]?, log: [UInt8]?) -> Bool {
+            let directory = TemporaryDirectory()
+            for (name, octets) in [("tryck.sqlite", database), ("tryck.sqlite-wal", log)] {
+                if let octets { writeFile(directory.path + "/" + name, octets) }
+            }
+            return StoreFiles.lacksDatabase(directory.path)
+        }
+        #expect(lacks(database: nil, log: nil) && lacks(database: nil, log: [1]) && lacks(database: [], log: nil))
+        #expect(lacks(database: [], log: []))
+        #expect(!lacks(database: [], log: [1]) && !lacks(database: [1, 2], log: nil))
+    }
+
     @Test("a lock ends immediately, even if a child process still has a copy of its descriptor")
     func copied() throws {
         let directory = TemporaryDirectory()

@@ -174,6 +174,20 @@ struct CodeActionTests {
         #expect(Self.fix(Self.rule(line), line: 9) == nil)
     }
 
+    @Test("one request tries at most twenty changes")
+    func manyMistakes() {
+        var editor = Editor.ready()
+        let rules = (0..<30).map { "  - {id: r\($0), mod: single, triggers: {at: \"21:00\"}, actions: {log: a}}\n" }
+        editor.open("/home.yaml", "version: 1\nrules:\n" + rules.joined())
+        let all: JSONValue = ["start": ["line": 0, "character": 0], "end": ["line": 40, "character": 0]]
+        let answer = editor.request(
+            "textDocument/codeAction",
+            [
+                "textDocument": ["uri": "file:///home.yaml"], "range": all, "context": ["only": ["quickfix"]],
+            ])
+        #expect(answer["result"]?.arrayValue?.count == 20)
+    }
+
     @Test(
         "no change writes the value of a secret",
         arguments: [

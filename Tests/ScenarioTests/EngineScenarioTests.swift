@@ -171,6 +171,17 @@ struct EngineScenarioTests {
         #expect(EngineHouse.story(house.hear(2, counter: 3)).contains("lamp on"))
     }
 
+    /// A message was not acted on, and is reported.
+    private static func expectInterrupted(
+        _ effects: [Hub.Effect], _ number: Int, of site: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(!EngineHouse.story(effects).contains("lamp on"), sourceLocation: sourceLocation)
+        let data = EngineHouse.events(effects).first { $0["type"] == "interrupted" }?["data"]
+        #expect(data?["site"]?.stringValue == site, sourceLocation: sourceLocation)
+        #expect(data?["first_n"]?.integerValue == Int64(number), sourceLocation: sourceLocation)
+        #expect(data?["last_n"] == data?["first_n"], sourceLocation: sourceLocation)
+    }
+
     @Test("presses that a site kept while the button was heard at another one are reported, and do not move it back")
     func keptElsewhere() {
         let other = "tryck/paris2"
@@ -180,11 +191,7 @@ struct EngineScenarioTests {
         // Berlin loses its network with two presses in its journal, and the button is carried to Paris.
         #expect(EngineHouse.story(house.hear(1, counter: 4, from: other)).contains("lamp on"))
         for number in [2, 3] {
-            let effects = house.hear(number, counter: number)
-            #expect(!EngineHouse.story(effects).contains("lamp on"))
-            let data = EngineHouse.events(effects).first { $0["type"] == "interrupted" }?["data"]
-            #expect(data?["site"]?.stringValue == EngineHouse.site)
-            #expect(data?["first_n"]?.integerValue == Int64(number) && data?["last_n"] == data?["first_n"])
+            Self.expectInterrupted(house.hear(number, counter: number), number, of: EngineHouse.site)
         }
         #expect(house.buttons.contains("mqtt:\(other)"))
         #expect(EngineHouse.story(house.hear(2, counter: 5, from: other)).contains("lamp on"))
@@ -204,10 +211,7 @@ struct EngineScenarioTests {
         house.hear(1, counter: 1)
         #expect(EngineHouse.story(house.hear(2, counter: 4)).contains("lamp on"))
         for (number, counter) in [(1, 2), (2, 3)] {
-            let effects = house.hear(number, counter: counter, from: other)
-            #expect(!EngineHouse.story(effects).contains("lamp on"))
-            let data = EngineHouse.events(effects).first { $0["type"] == "interrupted" }?["data"]
-            #expect(data?["site"]?.stringValue == other && data?["first_n"]?.integerValue == Int64(number))
+            Self.expectInterrupted(house.hear(number, counter: counter, from: other), number, of: other)
         }
         #expect(house.buttons.contains("mqtt:\(EngineHouse.site)"))
     }

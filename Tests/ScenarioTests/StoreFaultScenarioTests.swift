@@ -305,6 +305,22 @@ struct StoreFaultScenarioTests {
         #expect(Self.unacknowledged(house) == 0)
     }
 
+    @Test("a bridge whose id is only in memory is announced when the disk works again")
+    func idInMemory() {
+        var house = Household([Household.kitchen], rules: Self.rules, discoveryPrefix: "homeassistant")
+        (house.diskIsFull, house.refuge) = (true, .memory)
+        house.forgetWhatHappened()
+        house.crash()
+        house.wait(.seconds(20))
+        func announcements() -> Int {
+            house.published.count { $0.topicName.hasPrefix("homeassistant/device/tryck_bridge_") }
+        }
+        #expect(announcements() == 0)
+        house.diskIsFull = false
+        house.wait(.seconds(200))
+        #expect(announcements() == 1 && Self.faults(&house).isEmpty)
+    }
+
     @Test("the bridge is announced as soon as its id is in a reserve, though the disk stays full")
     func reserveAppears() {
         var house = Household([Household.kitchen], rules: Self.rules, discoveryPrefix: "homeassistant")

@@ -53,6 +53,25 @@ struct SummerTimeScenarioTests {
         house.wait(end.duration(since: house.clock))
     }
 
+    /// The day after the change has its usual times.
+    ///
+    /// - Parameter hours: from `evening` to 07:00 of that day.
+    private static func expectNextDay(
+        _ house: inout Household, after evening: UTCTime, hours: Int, morning: String, night: String
+    ) {
+        wait(&house, until: hours - 1, 59, after: evening)
+        #expect(house.payloads(on: "morning") == [])
+        wait(&house, until: hours, 1, after: evening)
+        #expect(house.payloads(on: "morning") == [morning])
+        // 02:29 and 02:31 of the next night.
+        wait(&house, until: hours + 19, 29, after: evening)
+        #expect(house.payloads(on: "night").count == 1)
+        wait(&house, until: hours + 19, 31, after: evening)
+        #expect(house.payloads(on: "night").last == night)
+        #expect(house.payloads(on: "night").count == 2)
+        #expect(house.payloads(on: "kept").count == 2)
+    }
+
     @Test("when summer time begins, 02:30 comes at 03:00, once, and 07:00 comes an hour earlier than the day before")
     func begins() {
         var house = Self.house(at: Self.march)
@@ -64,18 +83,9 @@ struct SummerTimeScenarioTests {
         #expect(house.payloads(on: "night") == ["2026-03-29T03:00:00+02:00"])
         #expect(house.payloads(on: "kept") == ["2026-03-29T03:00:00+02:00 late 0s"])
         #expect(house.retained["tryck/variables/count"] == "0")
-        // 06:59 and 07:01.
-        Self.wait(&house, until: 8, 59, after: Self.march)
-        #expect(house.payloads(on: "morning") == [])
-        Self.wait(&house, until: 9, 1, after: Self.march)
-        #expect(house.payloads(on: "morning") == ["2026-03-29T07:00:00+02:00"])
-        // 02:29 and 02:31 of the next night.
-        Self.wait(&house, until: 28, 29, after: Self.march)
-        #expect(house.payloads(on: "night").count == 1)
-        Self.wait(&house, until: 28, 31, after: Self.march)
-        #expect(house.payloads(on: "night").last == "2026-03-30T02:30:00+02:00")
-        #expect(house.payloads(on: "night").count == 2)
-        #expect(house.payloads(on: "kept").count == 2)
+        Self.expectNextDay(
+            &house, after: Self.march, hours: 9, morning: "2026-03-29T07:00:00+02:00",
+            night: "2026-03-30T02:30:00+02:00")
     }
 
     @Test(
@@ -98,17 +108,9 @@ struct SummerTimeScenarioTests {
         #expect(house.payloads(on: "night").count == 1)
         #expect(house.payloads(on: "kept").count == 1)
         #expect(house.retained["tryck/variables/count"] == "8")
-        // 06:59 and 07:01.
-        Self.wait(&house, until: 9, 59, after: Self.october)
-        #expect(house.payloads(on: "morning") == [])
-        Self.wait(&house, until: 10, 1, after: Self.october)
-        #expect(house.payloads(on: "morning") == ["2026-10-25T07:00:00+01:00"])
-        // 02:29 and 02:31 of the next night.
-        Self.wait(&house, until: 29, 29, after: Self.october)
-        #expect(house.payloads(on: "night").count == 1)
-        Self.wait(&house, until: 29, 31, after: Self.october)
-        #expect(house.payloads(on: "night").last == "2026-10-26T02:30:00+01:00")
-        #expect(house.payloads(on: "kept").count == 2)
+        Self.expectNextDay(
+            &house, after: Self.october, hours: 10, morning: "2026-10-25T07:00:00+01:00",
+            night: "2026-10-26T02:30:00+01:00")
     }
 
     /// A time during which the daemon does not run, in minutes after the evening, and what fires when it runs again.

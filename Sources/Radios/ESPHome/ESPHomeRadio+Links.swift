@@ -47,7 +47,8 @@ extension ESPHomeRadio {
 
     mutating func connected(_ address: UInt64, mtu: UInt32, at now: Instant) {
         guard let attempt = attempts.removeValue(forKey: address) else {
-            // The attempt was considered over. Its link would keep the button, and nobody would receive its presses.
+            // The failure of this attempt was reported before. The link is ended, because no session would receive the presses
+            // that the button sends on it.
             if place(of: address) == nil {
                 release(address, at: now)
                 messages.append(.deviceRequest(address: address, .disconnect, addressType: nil))

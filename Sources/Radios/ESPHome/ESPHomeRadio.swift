@@ -240,8 +240,8 @@ package struct ESPHomeRadio: Sendable {
             messages.append(.pingRequest)
             deadlines.set(.silence, at: now + Self.silence)
         case .silence: fail("The proxy has been silent for 20 s: is it out of reach of the WiFi?", .absent, at: now)
-        // A proxy with a link works, although no other Bluetooth device may be near it. Where only our buttons are near, they
-        // are silent as long as nobody presses them.
+        // A proxy with a link works, even if no other Bluetooth device is near it. Where only our buttons are near, no device
+        // advertises until a button is pressed.
         case .deaf where !links.isEmpty || othersHeardAt.map({ now - $0 > Self.quietness }) ?? true:
             deadlines.set(.deaf, at: now + Self.deafness)
         case .deaf:

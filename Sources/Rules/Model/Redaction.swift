@@ -106,8 +106,8 @@ package struct Redaction: Hashable, Sendable {
 
     // MARK: Stand-ins
 
-    // A mark must not be searched for other values, and nobody else can write it. So a character for private use stands in for
-    // each value until all values are found.
+    // Each value is first replaced by a character for private use, and these characters are replaced by the marks at the end.
+    // Otherwise the text of a mark would be searched for the remaining values.
 
     /// The first of the 65,534 characters for private use in the last plane of Unicode. Texts beyond that number are replaced
     /// by `***`, without their marks.
