@@ -55,6 +55,8 @@ final class Daemon {
     /// The pause after the actions of a press. It was measured with a mosquitto and a subscriber beside the daemon on a virtual
     /// machine with two processors: with half of it, one press in ten took a tenth longer.
     private static let pauseAfterActions = Duration.microseconds(400)
+    /// The time in which the broker and most buttons are connected after a start.
+    private static let settlingTime = Duration.seconds(30)
     /// The longest time limit that a rule can give a step.
     static let longestWebRequest = Duration.seconds(7 * 86_400)
     private lazy var firmware = FirmwareEdge(loop: loop, directory: setup.stateDirectory + "/firmware") { [weak self] in
@@ -76,6 +78,8 @@ final class Daemon {
     /// Ends a pause of the runner.
     private var pauseTimer: Timer?
     private var watchdog: Timer?
+    /// Runs once, `settlingTime` after the start.
+    private var settling: Timer?
     /// True if the effects of an input are being carried out.
     private var isCarryingOut = false
     private var isStopping = false
@@ -171,6 +175,9 @@ final class Daemon {
         StartMemory.release()
         notifier?.ready()
         feedWatchdog()
+        // The first connections to the broker and the buttons need much code that is not executed again until they are lost.
+        settling = loop.timer { StartMemory.release() }
+        settling?.set(at: loop.nanosecondsSinceBoot + Self.settlingTime.nanoseconds)
     }
 
     /// Creates the control socket again if its file was deleted.

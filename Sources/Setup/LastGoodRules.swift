@@ -29,12 +29,18 @@ package struct LastGoodRules: Sendable {
         secrets = (try? FileText(reading: path)).map { SourceFile(name: path, text: $0.octets) }
     }
 
-    /// - Returns: whether both files were written.
+    /// - Returns: whether both files have the rules and secrets now.
     package func write(in stateDirectory: String) -> Bool {
         let path = ConfigurationFiles.lastGoodSecrets(in: stateDirectory)
         let areSecretsKept =
-            if let secrets { FileText.write(secrets.text, to: path) } else { unlink(path) == 0 || errno == ENOENT }
+            if let secrets { Self.keep(secrets.text, in: path) } else { unlink(path) == 0 || errno == ENOENT }
         return areSecretsKept
-            && FileText.write(rules.fileContents, to: ConfigurationFiles.lastGoodRules(in: stateDirectory))
+            && Self.keep(rules.fileContents, in: ConfigurationFiles.lastGoodRules(in: stateDirectory))
+    }
+
+    /// Writes a file if it has other contents. Each write waits for the disk twice, and most starts are with the same rules.
+    private static func keep(_ octets: [UInt8], in path: String) -> Bool {
+        if let file = try? FileText(reading: path), file.octets == octets { return true }
+        return FileText.write(octets, to: path)
     }
 }

@@ -33,7 +33,8 @@ struct BenchCommand: ParsableCommand {
                   tryck-bench press --runs 5
                   tryck-bench press --compare-history --runs 5
 
-                With --runs, everything is started anew for each run, and the medians and ranges over the runs are printed.
+                tryckd and the relay have one processor, the broker and the subscriber another. With --runs, everything is \
+                started anew for each run, and the medians and ranges over the runs are printed.
                 Times depend on the load of the machine. --count counts instructions instead, which do not:
 
                   tryck-bench press --count --presses 16
@@ -57,6 +58,9 @@ struct BenchCommand: ParsableCommand {
 
         @Flag(help: "Measure with and without a history in turn, as often as --runs says.")
         var compareHistory = false
+
+        @Flag(help: "Let Linux choose the processors, so that the times of a run also depend on that choice.")
+        var anyProcessor = false
 
         @Flag(
             help: """
@@ -118,12 +122,14 @@ struct BenchCommand: ParsableCommand {
             let path = directory.path
             let (presses, rules, every) = (presses, rules, every)
             let counter = count ? InstructionCounter(directory: path) : nil
+            let processors = anyProcessor ? nil : BenchProcessors.pair
             let outcome = Mutex<BenchReport?>(nil)
             let status = EventLoop.run { @ReactorActor in
                 let loop = EventLoop.shared
                 let bench = BenchPress(
                     loop: loop, directory: path, runtimeDirectory: runtime.path, presses: presses, rules: rules,
-                    interval: every.map { Int64($0) * 1_000_000 }, keepsHistory: keepsHistory, counter: counter
+                    interval: every.map { Int64($0) * 1_000_000 }, keepsHistory: keepsHistory,
+                    processors: processors, counter: counter
                 ) { result in
                     switch result {
                     case .success(let report):

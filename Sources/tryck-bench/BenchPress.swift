@@ -15,7 +15,7 @@ import TrialEdges
 /// controller with its buttons and the subscriber, so that all times come from one clock. After every press,
 /// libmosquitto alone publishes and receives a message of the same length, and another goes through `BenchRelay`, a
 /// process that only passes on what it reads, which is the minimum cost of a daemon between radio and broker. The load of
-/// the machine thus affects all three alike.
+/// the machine thus affects all three alike. `tryckd` and the relay run on one processor, the others on another.
 @ReactorActor
 final class BenchPress {
     /// The buttons are pressed in turn, each with a rule of its own, because one rule runs at most 600 times a minute.
@@ -50,6 +50,8 @@ final class BenchPress {
     private let interval: Int64?
     /// False if the daemon keeps no history.
     private let keepsHistory: Bool
+    /// The processors of the daemon and the relay, and of all others; `nil` if Linux chooses them.
+    private let processors: (compared: Int, others: Int)?
     /// Counts the daemon's instructions instead of measuring time; `nil` if it is not to do so.
     private let counter: InstructionCounter?
     private let finished: @ReactorActor (Result<BenchReport, Failure>) -> Void
@@ -85,7 +87,7 @@ final class BenchPress {
 
     init(
         loop: EventLoop, directory: String, runtimeDirectory: String, presses: Int, rules: BenchPressRules,
-        interval: Int64?, keepsHistory: Bool,
+        interval: Int64?, keepsHistory: Bool, processors: (compared: Int, others: Int)?,
         counter: InstructionCounter? = nil, finished: @escaping @ReactorActor (Result<BenchReport, Failure>) -> Void
     ) {
         self.loop = loop
@@ -95,6 +97,7 @@ final class BenchPress {
         self.rules = rules
         self.interval = interval
         self.keepsHistory = keepsHistory
+        self.processors = processors
         self.counter = counter
         self.finished = finished
         world = SimulatedWorld(
@@ -106,6 +109,7 @@ final class BenchPress {
     }
 
     func start() {
+        if let processors { BenchProcessors.use(processors.others) }
         let broker = EmbeddedBroker(loop: loop, directory: directory + "/broker", seed: 3) { [weak self] event in
             switch event {
             case .ready(let path): self?.brokerReady(path)
@@ -195,8 +199,8 @@ final class BenchPress {
             try launch([program])
             let relaySocket = directory + "/relay.sock"
             self.relaySocket = H4Server(loop: loop, path: relaySocket) { _ in }
-            relay = try DaemonChild(
-                loop, arguments: BenchRelay.arguments(socket: relaySocket, broker: path), log: directory + "/relay.log"
+            relay = try startOnComparedProcessor(
+                BenchRelay.arguments(socket: relaySocket, broker: path), log: directory + "/relay.log"
             ) { [weak self] _ in self?.relayEnded() }
             stage = .pairing
         } catch {
@@ -211,9 +215,18 @@ final class BenchPress {
                 "--config", directory + "/tryck.yaml", "--state-directory", directory + "/state",
                 "--control-socket", runtimeDirectory + "/control.sock", "--log-level", "error",
             ]
-        daemon = try DaemonChild(loop, arguments: arguments, log: directory + "/tryckd.log") { [weak self] _ in
+        daemon = try startOnComparedProcessor(arguments, log: directory + "/tryckd.log") { [weak self] _ in
             self?.daemonEnded()
         }
+    }
+
+    private func startOnComparedProcessor(
+        _ arguments: [String], log: String, _ ended: @escaping @ReactorActor (ExitStatus?) -> Void
+    ) throws(Failure) -> DaemonChild {
+        guard let processors else { return try DaemonChild(loop, arguments: arguments, log: log, ended) }
+        BenchProcessors.use(processors.compared)
+        defer { BenchProcessors.use(processors.others) }
+        return try DaemonChild(loop, arguments: arguments, log: log, ended)
     }
 
     /// Starts the daemon under valgrind. It was paired without, because pairing under valgrind takes too long.
@@ -342,7 +355,7 @@ final class BenchPress {
             let report = BenchReport(
                 press: Distribution(pressSamples), bare: Distribution(bareSamples), relay: Distribution(relaySamples),
                 before: idleBefore,
-                after: idleAfter, idleSeconds: 10, buttons: BenchPress.buttonCount)
+                after: idleAfter, idleSeconds: 10, buttons: BenchPress.buttonCount, processors: processors)
             stop(.success(report))
         case .starting, .restarting, .done: break
         }

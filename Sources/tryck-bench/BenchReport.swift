@@ -56,11 +56,19 @@ struct BenchReport: Sendable {
     var after: ProcessFigures?
     var idleSeconds: Int
     var buttons: Int
+    /// The processors of the daemon and the relay, and of all others; `nil` if Linux chose them.
+    var processors: (compared: Int, others: Int)?
     /// The counts, if the daemon ran under valgrind.
     var counts: InstructionReport?
 
     /// The 99th percentile of fewer samples is one of the few slowest, which says little.
     private var shares: [Double] { press.count < 1000 ? [0.5, 0.9] : [0.5, 0.9, 0.99] }
+
+    private var placement: String {
+        guard let processors else { return "Linux chose the processors.\n" }
+        let (compared, others) = processors
+        return "tryckd and the process between ran on processor \(compared), the others on processor \(others).\n"
+    }
 
     /// The medians of several runs, and the smallest and the largest value of a run.
     static func text(of runs: [BenchReport]) -> String {
@@ -84,7 +92,7 @@ struct BenchReport: Sendable {
         text += row("press against the process between", "×") {
             ratio($0.press.percentile($1), $0.relay.percentile($1))
         }
-        return text
+        return text + first.placement
     }
 
     var text: String {
@@ -107,6 +115,7 @@ struct BenchReport: Sendable {
         text += times("the same with a process between that only passes on", relay)
         text += row("press against bare", shares.map { against(bare, $0) })
         text += row("press against the process between", shares.map { against(relay, $0) })
+        text += placement
         if let before, let after {
             let wakeups = Double(after.switches - before.switches) / Double(idleSeconds)
             text +=

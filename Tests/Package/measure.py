@@ -20,6 +20,7 @@ MEMORY_BUDGET = 14.0  # megabytes
 OWN_MEMORY_BUDGET = 3.5  # megabytes
 WAKEUP_BUDGET = 0.2  # each second
 REST = 60.0  # seconds, a keep-alive of the broker among them
+SETTLING = 35.0  # seconds, after which the daemon has forgotten what only the start needed
 
 
 def start(program: str) -> float:
@@ -49,6 +50,11 @@ def rest(program: str, tryck: Path) -> tuple[dict[str, int], float]:
     daemon.wait_until_all_is_well(ready=0)
     for index in range(BUTTONS):
         air.press(f'button_{index}', 'click')
+    daemon.wait_until_all_is_well()
+    time.sleep(SETTLING)
+    for index in range(BUTTONS):
+        air.press(f'button_{index}', 'click')
+    time.sleep(2)
     daemon.wait_until_all_is_well()
     fields = daemon.fields()
     daemon.end()

@@ -1,13 +1,18 @@
-"""Lists the functions that a running tryckd calls. The linker places them together, so that the running code is in few
+"""Lists the functions that a running tryckd calls. The linker places them in this order, so that the running code is in few
 pages, and only these are read from the disk and kept in memory.
 
     order.py PROGRAM TRYCK > symbols
+
+First come the functions that presses call, then what a running service calls besides, then what only its start needs, and last
+what is rare: pairing and reloading. The service forgets the pages of its start when it is ready.
 
 PROGRAM, a tryckd, must have symbols, but no debugging information, which callgrind does not always understand. It runs slowly.
 """
 import re
 import signal
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +21,7 @@ from trial import BUTTONS, Air, Broker, Daemon, alone, directory, whole
 PRESSES = ('click', 'double_click', 'hold')
 
 
-def functions(profile: Path, program: Path) -> Iterator[str]:
+def functions(profile: Path) -> Iterator[str]:
     """The functions of the program itself. callgrind writes a name at its first use, and its number after that."""
     known: dict[tuple[str, str], str] = {}
     file = ''
@@ -32,28 +37,68 @@ def functions(profile: Path, program: Path) -> Iterator[str]:
                 yield known[kind, number].split("'")[0]
 
 
-program = Path(sys.argv[1]).resolve()
-callgrind = ('valgrind', '--quiet', '--tool=callgrind', '--demangle=no', f'--callgrind-out-file={directory}/profile.%p')
+def start(configuration: Path) -> tuple[Daemon, set[str]]:
+    """A daemon that is ready, and the functions that it has called before that."""
+    daemon = Daemon(str(program), configuration, callgrind)
+    called = new_functions(daemon)
+    if not called:
+        sys.exit(f'{sys.argv[0]}: the daemon was ready without calling StartMemory.release')
+    return daemon, called
 
-# Profiles a first start, a pairing, and normal operation.
-Daemon(str(program), alone(), callgrind).end()
+
+def dump(daemon: Daemon) -> set[str]:
+    """The functions that the daemon has called since it was asked last."""
+    subprocess.run(['callgrind_control', '--dump', str(daemon.process.pid)], check=True, capture_output=True)
+    return new_functions(daemon)
+
+
+def end(daemon: Daemon) -> set[str]:
+    """Ends the daemon. The functions that it has called since it was asked last."""
+    daemon.end()
+    return new_functions(daemon) | set(functions(directory / f'profile.{daemon.process.pid}'))
+
+
+def new_functions(daemon: Daemon) -> set[str]:
+    """The functions in the parts of the profile that have been written since the last call."""
+    parts = set(directory.glob(f'profile.{daemon.process.pid}.*')) - read
+    read.update(parts)
+    return {name for part in parts for name in functions(part)}
+
+
+read: set[Path] = set()
+program = Path(sys.argv[1]).resolve()
+# A part of the profile is written before the daemon forgets the pages of its start, which it does when it is ready.
+callgrind = ('valgrind', '--quiet', '--tool=callgrind', '--demangle=no', '--dump-before=*StartMemory*release*',
+             f'--callgrind-out-file={directory}/profile.%p')
+
+daemon, first_start = start(alone())
+end(daemon)
 broker = Broker()
 air = Air(Path(sys.argv[2]).resolve())
 configuration = whole(broker, air)
-daemon = Daemon(str(program), configuration, callgrind)
+daemon, _ = start(configuration)
 daemon.pair()
 daemon.wait_until_all_is_well()
-daemon.end()
-daemon = Daemon(str(program), configuration, callgrind)
+rare = end(daemon)
+
+daemon, usual_start = start(configuration)
+daemon.wait_until_all_is_well()
+service = dump(daemon)
 for index in range(BUTTONS):
     air.press(f'button_{index}', PRESSES[index % len(PRESSES)])
-daemon.wait_until_all_is_well()
-daemon.process.send_signal(signal.SIGHUP)
+# Clicks and holds end, and the buttons get their acknowledgements.
+time.sleep(20)
+presses = dump(daemon)
 daemon.ask('rules')
+service |= dump(daemon)
+daemon.process.send_signal(signal.SIGHUP)
 daemon.wait_until_all_is_well()
-daemon.end()
+rare |= end(daemon)
 air.end()
 broker.end()
 
-names = {name for profile in directory.glob('profile.*') for name in functions(profile, program)}
-print(*sorted(names), sep='\n')
+named: set[str] = set()
+for group in (presses, service, usual_start, first_start | rare):
+    print(*sorted(group - named), sep='\n')
+    print(f'{sys.argv[0]}: {len(group - named)} functions', file=sys.stderr)
+    named |= group
