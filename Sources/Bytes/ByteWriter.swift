@@ -22,10 +22,8 @@ public struct ByteWriter: Sendable {
     public mutating func bytes(_ octets: some Sequence<UInt8>) { bytes.append(contentsOf: octets) }
 
     private mutating func integer(_ value: UInt64, octets: Int) {
-        var value = value
-        for _ in 0..<octets {
-            bytes.append(UInt8(truncatingIfNeeded: value))
-            value >>= 8
+        withUnsafeBytes(of: value.littleEndian) {
+            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0.prefix(octets)))
         }
     }
 }

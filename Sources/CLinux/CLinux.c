@@ -132,6 +132,32 @@ void linux_trim_heap(void)
 	malloc_trim(0);
 }
 
+int linux_processors(int *lowest, int *highest)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) < 0)
+		return -1;
+	*lowest = *highest = -1;
+	for (int processor = 0; processor < CPU_SETSIZE; processor++) {
+		if (!CPU_ISSET(processor, &set))
+			continue;
+		if (*lowest < 0)
+			*lowest = processor;
+		*highest = processor;
+	}
+	return 0;
+}
+
+int linux_use_processor(int processor)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(processor, &set);
+	return sched_setaffinity(0, sizeof(set), &set);
+}
+
 int linux_is_on_tmpfs(int descriptor)
 {
 	struct statfs information;

@@ -9,7 +9,7 @@ package import RuleLoader
 package struct LastGoodRules: Sendable {
     package var rules: RecordedRules
     package var secrets: SourceFile?
-    /// When the set was kept; the current time for a set that is not written yet.
+    /// When the set was first kept; the current time for a set that is not written yet.
     var keptAt: UTCTime
 
     package init(rules: RecordedRules, secrets: SourceFile?) {
@@ -40,7 +40,7 @@ package struct LastGoodRules: Sendable {
 
     /// Writes a file if it has other contents. Each write waits for the disk twice, and most starts are with the same rules.
     private static func keep(_ octets: [UInt8], in path: String) -> Bool {
-        if let file = try? FileText(reading: path), file.octets == octets { return true }
+        if let file = try? FileText(reading: path), file.octets == octets, !file.isReadableByOthers { return true }
         return FileText.write(octets, to: path)
     }
 }

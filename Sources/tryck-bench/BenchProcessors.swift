@@ -1,4 +1,4 @@
-import Glibc
+import CLinux
 
 /// The processors on which the processes of a measurement run.
 ///
@@ -9,19 +9,11 @@ import Glibc
 enum BenchProcessors {
     /// The processor of the processes that are compared, and that of all others; `nil` if this process may use only one.
     static let pair: (compared: Int, others: Int)? = {
-        var set = cpu_set_t()
-        guard sched_getaffinity(0, MemoryLayout<cpu_set_t>.size, &set) == 0 else { return nil }
-        let numbers = withUnsafeBytes(of: set) { octets in
-            (0..<octets.count * 8).filter { octets[$0 / 8] & 1 << ($0 % 8) != 0 }
-        }
-        guard let first = numbers.first, let last = numbers.last, first != last else { return nil }
-        return (compared: last, others: first)
+        var (lowest, highest): (Int32, Int32) = (0, 0)
+        guard linux_processors(&lowest, &highest) == 0, lowest != highest else { return nil }
+        return (compared: Int(highest), others: Int(lowest))
     }()
 
     /// Limits this thread and the processes that it starts from now on to a processor.
-    static func use(_ processor: Int) {
-        var set = cpu_set_t()
-        withUnsafeMutableBytes(of: &set) { $0[processor / 8] = 1 << (processor % 8) }
-        sched_setaffinity(0, MemoryLayout<cpu_set_t>.size, &set)
-    }
+    static func use(_ processor: Int) { linux_use_processor(Int32(processor)) }
 }

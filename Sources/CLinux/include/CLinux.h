@@ -64,6 +64,12 @@ void linux_use_one_heap(void);
 // Gives free memory of the heap back to the system.
 void linux_trim_heap(void);
 
+// Writes the lowest and the highest number of the processors that the calling thread may use. Returns 0, or -1 and sets errno.
+int linux_processors(int *lowest, int *highest);
+
+// Limits the calling thread, and the processes that it starts later, to a processor. Returns 0, or -1 and sets errno.
+int linux_use_processor(int processor);
+
 // Returns whether the file is on a tmpfs.
 int linux_is_on_tmpfs(int descriptor);
 
