@@ -30,6 +30,7 @@ struct BenchCommand: ParsableCommand {
                   tryck-bench press --presses 500
                   tryck-bench press --rules template --every 1000
                   tryck-bench press --rules none
+                  tryck-bench press --cold --every 20000 --presses 10
                   tryck-bench press --runs 5
                   tryck-bench press --compare-history --runs 5
 
@@ -49,6 +50,13 @@ struct BenchCommand: ParsableCommand {
                 compared with come after a third and two thirds of this time.
                 """)
         var every: Int?
+
+        @Flag(
+            help: """
+                Drop the page cache before each message, so that each press is like the first one of a morning. With --every 20000 \
+                also the processors have forgotten the last press. Needs root.
+                """)
+        var cold = false
 
         @Option(help: "The kind of rules that the presses trigger.")
         var rules = BenchPressRules.plain
@@ -120,7 +128,7 @@ struct BenchCommand: ParsableCommand {
             let runtime = try TemporaryDirectory(isInMemory: true)
             defer { runtime.remove() }
             let path = directory.path
-            let (presses, rules, every) = (presses, rules, every)
+            let (presses, rules, every, cold) = (presses, rules, every, cold)
             let counter = count ? InstructionCounter(directory: path) : nil
             let processors = anyProcessor ? nil : BenchProcessors.pair
             let outcome = Mutex<BenchReport?>(nil)
@@ -128,7 +136,7 @@ struct BenchCommand: ParsableCommand {
                 let loop = EventLoop.shared
                 let bench = BenchPress(
                     loop: loop, directory: path, runtimeDirectory: runtime.path, presses: presses, rules: rules,
-                    interval: every.map { Int64($0) * 1_000_000 }, keepsHistory: keepsHistory,
+                    interval: every.map { Int64($0) * 1_000_000 }, dropsCaches: cold, keepsHistory: keepsHistory,
                     processors: processors, counter: counter
                 ) { result in
                     switch result {

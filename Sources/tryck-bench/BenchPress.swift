@@ -50,6 +50,8 @@ final class BenchPress {
     private let interval: Int64?
     /// False if the daemon keeps no history.
     private let keepsHistory: Bool
+    /// True if the page cache is dropped before each message.
+    private let dropsCaches: Bool
     /// The processors of the daemon and the relay, and of all others; `nil` if Linux chooses them.
     private let processors: (compared: Int, others: Int)?
     /// Counts the daemon's instructions instead of measuring time; `nil` if it is not to do so.
@@ -87,7 +89,7 @@ final class BenchPress {
 
     init(
         loop: EventLoop, directory: String, runtimeDirectory: String, presses: Int, rules: BenchPressRules,
-        interval: Int64?, keepsHistory: Bool, processors: (compared: Int, others: Int)?,
+        interval: Int64?, dropsCaches: Bool, keepsHistory: Bool, processors: (compared: Int, others: Int)?,
         counter: InstructionCounter? = nil, finished: @escaping @ReactorActor (Result<BenchReport, Failure>) -> Void
     ) {
         self.loop = loop
@@ -96,6 +98,7 @@ final class BenchPress {
         self.presses = presses
         self.rules = rules
         self.interval = interval
+        self.dropsCaches = dropsCaches
         self.keepsHistory = keepsHistory
         self.processors = processors
         self.counter = counter
@@ -319,7 +322,18 @@ final class BenchPress {
     /// broker, subscriber and kernel have cooled down for all three alike.
     /// - Parameter part: the number of thirds of the interval that have passed when the part begins.
     private func pauseBeforePart(_ part: Int64) {
+        if dropsCaches { dropCaches() }
         pause(max(BenchPress.pause, pressedAt + (interval ?? 0) * part / 3 - loop.nanosecondsSinceBoot))
+    }
+
+    /// Makes the kernel forget the contents of files that no process has mapped at present.
+    private func dropCaches() {
+        sync()
+        let control = open("/proc/sys/vm/drop_caches", O_WRONLY)
+        let isDropped = control >= 0 && write(control, "3", 1) == 1
+        let failure = errno
+        if control >= 0 { close(control) }
+        if !isDropped { fail("The page cache cannot be dropped: \(errorText(failure)). Run it as root.") }
     }
 
     private func pauseOver() {
