@@ -31,10 +31,4 @@ extension Hub {
         guard buttons.dialMoved(dial, of: button, to: units) else { return }
         if !isTimerSet(.dials) { setTimer(.dials, at: now + Hub.dialDelay) }
     }
-
-    mutating func setDial(_ dial: Dial, of button: ButtonID, percentage: Int, at now: Instant) {
-        let units = Dial.units(percentage: percentage)
-        advanceButtons(.request(button, .setDial(dial, units: units)), at: now)
-        announce(buttons.dialChosen(dial, of: button, units: units), at: now)
-    }
 }
