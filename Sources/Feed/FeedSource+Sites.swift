@@ -74,12 +74,12 @@ extension FeedSource {
         let before = sites[name]?.hello
         if let before, before.installation == hello.installation, before.session > hello.session {
             noteAnomaly("\(name): its hello is of an earlier session, and is ignored")
-            return tell(name, before.session, before.installation, after: hello, at: now)
+            return answerStaleHello(name, before.session, before.installation, after: hello, at: now)
         }
         let claims = sites[name]?.buttons.values.flatMap { [$0.claim, $0.heardClaim].compactMap { $0 } } ?? []
         if let claim = claims.first(where: { $0.isLater(than: hello) }) {
             noteAnomaly("\(name): its hello is of an earlier session than its claims, and is ignored")
-            return tell(name, claim.session, claim.installation, after: hello, at: now)
+            return answerStaleHello(name, claim.session, claim.installation, after: hello, at: now)
         }
         let life = FeedLife(hello.installation)
         let isRestored =
@@ -109,13 +109,13 @@ extension FeedSource {
         }
     }
 
-    /// Tells a site that its hello counts as an old one. This is done at most once in `tellInterval`, because a site of an earlier
-    /// version answers each time with the same hello.
-    private mutating func tell(
+    /// Answers a hello that counts as an old one. This is done at most once in `staleHelloReplyInterval`, because a site of an
+    /// earlier version repeats the same hello after each answer.
+    private mutating func answerStaleHello(
         _ name: String, _ session: Int, _ installation: String, after hello: FeedHello, at now: Instant
     ) {
         guard term != nil, let id = hello.buttons.keys.min() else { return }
-        if let toldAt = sites[name]?.toldAt, now < toldAt + Self.tellInterval { return }
+        if let toldAt = sites[name]?.toldAt, now < toldAt + Self.staleHelloReplyInterval { return }
         sites[name, default: Site()].toldAt = now
         let want = FeedWant(after: 0, session: session, installation: installation)
         publish(ButtonKey(site: name, button: id), .want(id), want.encoded(), isRetained: false)

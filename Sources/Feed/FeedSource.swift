@@ -73,16 +73,14 @@ package struct FeedSource: Sendable {
         case beganAnew(FeedPlace, former: FeedCursor)
         /// The site has begun a new life, because its disk was restored from an old copy.
         case restored(site: String, FeedLife)
-        /// Another engine has a higher term. Nothing is taken until `lead`.
-        case outranked(term: Int)
         case setTimer(Instant)
         case cancelTimer
         /// Another program has violated the protocol; for the log.
         case anomaly(String)
     }
 
-    /// The least time between two messages that tell a site that its hello counts as an old one.
-    static let tellInterval = Duration.seconds(5)
+    /// The minimum interval between two messages that tell a site that its hello counts as an old one.
+    static let staleHelloReplyInterval = Duration.seconds(5)
     /// The minimum interval between a button's wants.
     package static let minimumWantInterval = Duration.milliseconds(50)
     /// The minimum interval between messages that say how far a button's messages are done.
@@ -271,13 +269,12 @@ package struct FeedSource: Sendable {
         deadlines.cancel(.claim(key))
     }
 
-    /// Another engine's term. If it is higher than ours, nothing is taken from now on.
+    /// Another engine's term. If it is higher than ours, nothing is taken until `lead`. The owner learns of it from `highestTerm`.
     mutating func heard(term other: Int) {
         if let fault = EngineTerm.fault(of: other, after: highestTerm, leads: term != nil) { return noteAnomaly(fault) }
         highestTerm = max(highestTerm, other)
         guard let term, other > term else { return }
         stop()
-        effects.append(.outranked(term: other))
     }
 
     /// The term of a hello. It does not stop us, whatever it is, because it concerns one site only.

@@ -4,12 +4,6 @@ import JSON
 import MQTTTopics
 import Rules
 
-/// The store changes and messages that have to precede the actions for a message of a site.
-struct FeedClaim: Sendable {
-    var changes: [StoreChange] = []
-    var messages: [MQTTMessage] = []
-}
-
 /// The part of the hub that an engine of sites needs: who leads, the feeds of the sites, and the actions that wait.
 ///
 /// | mode        | events start rules | actions                                                                  |
@@ -49,6 +43,8 @@ struct EngineFeed: Sendable {
 
     /// The maximum number of entries of `included`.
     private static let maximumRemembered = 4096
+    /// The number of characters of the fingerprint of the rules that other engines are told.
+    private static let maximumFingerprintLength = 64
     /// The beginning of the name of a button's source, before the base topic of the site.
     private static let sourcePrefix = "mqtt:"
     /// The longest time without the broker after which runs go on. After a longer one, what they would do is not wanted any more.
@@ -86,11 +82,11 @@ struct EngineFeed: Sendable {
     private var waiting: [(claim: MessageID, action: HeldAction)] = []
     /// The last messages of each button that were taken and are not settled, one of each site that has it.
     private(set) var unsettled: [ButtonID: [FeedPlace]] = [:]
-    var handledPresses = HandledPresses()
+    private var handledPresses = HandledPresses()
     /// True if the timer of the rules has expired while this engine was fenced.
     private var isRulesTimerDue = false
     /// The fingerprint of the rules that the leadership was told.
-    var announcedRules: String?
+    private var announcedRules: String?
     /// The highest terms that the leadership was told, of engines and of sites.
     private var toldTerm = 0
     private var toldSiteTerm = 0
@@ -317,7 +313,16 @@ struct EngineFeed: Sendable {
         return ready
     }
 
-    // MARK: Namesakes
+    // MARK: Other engines
+
+    /// The rules with this fingerprint are in use.
+    ///
+    /// - Returns: the input that tells the leadership, which compares them with the rules of other engines; `nil` if it was told.
+    mutating func rulesInUse(_ fingerprint: String) -> EngineLeadership.Input? {
+        guard announcedRules != fingerprint else { return nil }
+        announcedRules = fingerprint
+        return .rules(String(fingerprint.prefix(Self.maximumFingerprintLength)))
+    }
 
     /// - Parameter installation: `nil` if the other engine with this one's name is gone.
     mutating func heardNamesake(_ installation: String?) { namesake = installation }
@@ -332,14 +337,21 @@ struct EngineFeed: Sendable {
 
     // MARK: Settling
 
-    /// A message of a site was taken.
-    mutating func took(_ place: FeedPlace) {
+    /// A message of a site was taken, and these presses of it are handled.
+    mutating func took(_ place: FeedPlace, _ presses: [ButtonEvent]) {
         unsettled[place.button, default: []].removeAll { $0.site == place.site }
         unsettled[place.button, default: []].append(place)
     }
 
+        for press in presses { handledPresses.add(press, from: place.site) }
     /// The buttons with messages that were taken and for which no action waits. Their messages can be settled, unless the
     /// gesture of the button is undecided.
+    /// True if the press was handled, perhaps when another site sent it.
+    func hasHandled(_ press: ButtonEvent) -> Bool { handledPresses.contains(press) }
+
+    /// A site does not have the button any more.
+    mutating func removed(_ button: ButtonID) { handledPresses.forget(button) }
+
     var buttonsToSettle: [ButtonID] {
         unsettled.isEmpty || mode != .leading || !waiting.isEmpty ? [] : unsettled.keys.sorted()
     }

@@ -9,12 +9,12 @@ extension Hub {
     /// A dial that keeps turning is recorded at this interval.
     static let dialDelay = Hub.settlingTime
 
-    mutating func moved(_ button: ButtonID, _ movements: [ButtonMovement], at now: Instant) {
+    mutating func dialsTurned(_ button: ButtonID, _ movements: [ButtonMovement], at now: Instant) {
         guard buttons[button] != nil else { return }
         buttons.wasSeen(button, at: now)
         if uplink != nil {
             let token = identifiers.recordToken()
-            let changes = journal(movements.map(FeedStep.turn), of: button, as: token, at: now)
+            let changes = addToUplink(movements.map(FeedStep.turn), of: button, as: token, at: now)
             if !changes.isEmpty {
                 record(changes, as: token)
                 sync(token)

@@ -64,10 +64,7 @@ extension Hub {
     /// Tells the feed, at the end of an input, which taken messages are settled, and whether the rules have changed.
     mutating func tendFeed(at now: Instant) {
         guard lifecycle.isRunning else { return }
-        if feed?.announcedRules != rules.set.fingerprint {
-            feed?.announcedRules = rules.set.fingerprint
-            advanceFeed(.leadership(.rules(String(rules.set.fingerprint.prefix(64)))), at: now)
-        }
+        if let input = feed?.rulesInUse(rules.set.fingerprint) { advanceFeed(.leadership(input), at: now) }
         for button in feed?.buttonsToSettle ?? [] where rules.savedTrain(of: button).isEmpty {
             for place in feed?.settle(button) ?? [] { advanceFeed(.source(.settled(place)), at: now) }
         }
@@ -108,7 +105,7 @@ extension Hub {
         let share = feed?.configuration.share.description ?? ""
         switch effect {
         case .record(let term): record([.feed(.term(term))])
-        case .publish(let message): publish([message])
+        case .publish(let message): publishFeedMessages([message])
         case .lead(let term, let continues):
             if feed?.isFencedTooLong(at: now) == true { endRuns("the broker was gone for too long", at: now) }
             log(feed?.isLeading == true ? .debug : .info, "this engine leads share \(share) in term \(term)")
@@ -182,7 +179,7 @@ extension Hub {
 
     /// Publishes messages of the feed on the present connection. Without one they are dropped, because they must not be
     /// published on a later connection (`FeedSource.Effect.publish`).
-    mutating func publish(_ messages: [MQTTMessage]) {
+    mutating func publishFeedMessages(_ messages: [MQTTMessage]) {
         guard broker.isConnected else { return }
         for message in messages {
             let id = identifiers.messageID()
@@ -220,8 +217,8 @@ extension Hub {
             case .took(let place, let steps):
                 took(place, steps, claim, at: now)
                 claim = FeedClaim()
-            case .lost, .interrupted, .known, .offline, .removed, .beganAnew, .restored, .outranked, .setTimer,
-                .cancelTimer, .anomaly:
+            case .lost, .interrupted, .known, .offline, .removed, .beganAnew, .restored, .setTimer, .cancelTimer,
+                .anomaly:
                 carryOut(claim)
                 claim = FeedClaim()
                 carryOut(effect, at: now)
@@ -232,13 +229,13 @@ extension Hub {
 
     private mutating func carryOut(_ claim: FeedClaim) {
         if !claim.changes.isEmpty { record(claim.changes) }
-        publish(claim.messages)
+        publishFeedMessages(claim.messages)
     }
 
     private mutating func carryOut(_ effect: FeedSource.Effect, at now: Instant) {
         switch effect {
         case .lost, .interrupted, .known, .offline, .removed, .beganAnew, .restored: completePress(at: now)
-        case .record, .forget, .publish, .took, .outranked, .setTimer, .cancelTimer, .anomaly: break
+        case .record, .forget, .publish, .took, .setTimer, .cancelTimer, .anomaly: break
         }
         switch effect {
         case .record, .forget, .publish, .took: break
@@ -263,7 +260,7 @@ extension Hub {
         case .known(let site, let hello): siteIsHere(site, hello, at: now)
         case .offline(let site): siteIsGone(site, at: now)
         case .removed(let site, let button):
-            feed?.handledPresses.forget(button)
+            feed?.removed(button)
             guard buttons[button]?.source == EngineFeed.source(of: site) else { break }
             gone(button, .removed, at: now)
             otherSiteHas(button, than: site, at: now)
@@ -283,7 +280,6 @@ extension Hub {
             publishEvent(
                 "restored", ["site": .string(site), "installation": .string(life.installation)],
                 timeToLive: .seconds(3600), at: now)
-        case .outranked: break
         case .setTimer(let deadline): feed?.setTimer(.source, at: deadline)
         case .cancelTimer: feed?.setTimer(.source, at: nil)
         case .anomaly(let text): log(.debug, "feed: \(text)")
@@ -309,7 +305,7 @@ extension Hub {
         {
             // Old presses do not show where the button is now.
             guard old.count < steps.count else { return tookOld(place, old, claim, at: now) }
-            moved(button, to: place.site, at: now)
+            buttonChangedSite(button, to: place.site, at: now)
         }
         guard let record = buttons[button], record.source == EngineFeed.source(of: place.site) else {
             carryOut(claim)
@@ -328,8 +324,7 @@ extension Hub {
             case .turn(let movement): movements.append(movement)
             }
         }
-        feed?.took(place)
-        for event in events { feed?.handledPresses.add(event, from: place.site) }
+        feed?.took(place, events)
         if let last = events.last {
             var newest = EventCursor(last)
             if last.part == .small {
@@ -344,7 +339,7 @@ extension Hub {
         }
         if !movements.isEmpty {
             completePress(at: now)
-            moved(button, movements, at: now)
+            dialsTurned(button, movements, at: now)
         }
         reportUnhandled(old, of: place, at: now)
     }
@@ -361,12 +356,12 @@ extension Hub {
     /// Reports a message whose presses came too late, unless they were handled when another site sent them. They are not acted
     /// on, because the presses of a button are handled in their order.
     private mutating func reportUnhandled(_ old: [ButtonEvent], of place: FeedPlace, at now: Instant) {
-        guard let feed, !old.allSatisfy({ feed.handledPresses.contains($0) }) else { return }
+        guard let feed, !old.allSatisfy({ feed.hasHandled($0) }) else { return }
         carryOut(FeedSource.Effect.interrupted(place, first: place.number), at: now)
     }
 
     /// A site has heard a button that another site had until now. A button has one link, so it is where it was heard last.
-    private mutating func moved(_ button: ButtonID, to site: String, at now: Instant) {
+    private mutating func buttonChangedSite(_ button: ButtonID, to site: String, at now: Instant) {
         guard let facts = feed?.sites[site]?.buttons[button] else { return }
         completePress(at: now)
         let label = label(of: button)

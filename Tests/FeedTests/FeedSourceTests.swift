@@ -352,9 +352,9 @@ struct FeedSourceTests {
         #expect(told.contains(.want(after: 0, session: 3, life: later)) && told.count == 2)
         // A site of an earlier version answers with the same hello.
         #expect(!talk.given(old).contains(.want(after: 0, session: 3, life: later)))
-        talk.wait(FeedSource.tellInterval)
+        talk.wait(FeedSource.staleHelloReplyInterval)
         #expect(talk.given(old).contains(.want(after: 0, session: 3, life: later)))
-        talk.wait(FeedSource.tellInterval)
+        talk.wait(FeedSource.staleHelloReplyInterval)
         talk.given(.standBy)
         #expect(!talk.given(old).contains(.want(after: 0, session: 3, life: later)))
     }
