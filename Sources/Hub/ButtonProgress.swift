@@ -1,7 +1,7 @@
 import ButtonModel
 import Gestures
 
-/// What a press changes in the record of a button. A press that is looked at before it is handled copies only this, because a
+/// The part of a button's record that a press changes. A press that is looked at before it is handled copies only this part, because a
 /// copy of the whole record copies all of its texts.
 struct ButtonProgress: Hashable, Sendable {
     let button: ButtonID

@@ -47,7 +47,8 @@ struct EngineFeed: Sendable {
     private static let maximumFingerprintLength = 64
     /// The beginning of the name of a button's source, before the base topic of the site.
     private static let sourcePrefix = "mqtt:"
-    /// The longest time without the broker after which runs go on. After a longer one, what they would do is not wanted any more.
+    /// The longest time without the broker after which runs go on. After a longer time, users do not expect their actions any
+    /// more.
     static let longestFence = Duration.seconds(60)
     /// The expiry interval with which sites publish messages. The broker reduces it by the time that it kept the message.
     static let expiry = Duration.seconds(3600)
@@ -193,7 +194,8 @@ struct EngineFeed: Sendable {
     /// - Returns: the buttons that the site had.
     mutating func left(_ site: String) -> [ButtonID] { sites.removeValue(forKey: site)?.buttons.keys.sorted() ?? [] }
 
-    /// What another connected site than this one says of a button; the first in the order of their topics.
+    /// Another connected site that has a button, and its facts of the button. Of several sites, the first in the order of their
+    /// topics counts.
     func other(than site: String, having button: ButtonID) -> (site: String, facts: FeedHello.Button)? {
         sites.keys.sorted().lazy.filter { $0 != site }
             .compactMap { other in self.sites[other]?.buttons[button].map { (other, $0) } }.first
@@ -207,7 +209,7 @@ struct EngineFeed: Sendable {
         self.term = term
     }
 
-    /// The connection has ended, and with it all that was under way on it.
+    /// The connection has ended, so no message that was sent on it will be acknowledged.
     mutating func forgetSent() { sent = [:] }
 
     /// Holds everything. Programs that wait for a claim wait until this engine leads again.
@@ -341,17 +343,17 @@ struct EngineFeed: Sendable {
     mutating func took(_ place: FeedPlace, _ presses: [ButtonEvent]) {
         unsettled[place.button, default: []].removeAll { $0.site == place.site }
         unsettled[place.button, default: []].append(place)
+        for press in presses { handledPresses.add(press, from: place.site) }
     }
 
-        for press in presses { handledPresses.add(press, from: place.site) }
-    /// The buttons with messages that were taken and for which no action waits. Their messages can be settled, unless the
-    /// gesture of the button is undecided.
     /// True if the press was handled, perhaps when another site sent it.
     func hasHandled(_ press: ButtonEvent) -> Bool { handledPresses.contains(press) }
 
     /// A site does not have the button any more.
     mutating func removed(_ button: ButtonID) { handledPresses.forget(button) }
 
+    /// The buttons with messages that were taken and for which no action waits. Their messages can be settled, unless the
+    /// gesture of the button is undecided.
     var buttonsToSettle: [ButtonID] {
         unsettled.isEmpty || mode != .leading || !waiting.isEmpty ? [] : unsettled.keys.sorted()
     }

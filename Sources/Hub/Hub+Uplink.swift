@@ -27,10 +27,10 @@ extension Hub {
         if uplink?.refuse(button) == true, let fault = surplusFault { log(.error, fault) }
     }
 
-    /// What is wrong with the uplink; a sentence for users.
+    /// The fault of the uplink, as a sentence for users; `nil` if there is none.
     var uplinkFault: String? { uplink?.connectionFault ?? surplusFault }
 
-    /// A sentence for users; `nil` if all buttons are sent that should be.
+    /// The fault that not all buttons are sent, as a sentence for users; `nil` if all are sent that should be.
     var surplusFault: String? {
         let count = uplink?.surplus.count { sends($0) } ?? 0
         guard count > 0 else { return nil }
