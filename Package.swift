@@ -189,7 +189,7 @@ let package = Package(
         .executableTarget(
             name: "TryckWeb",
             dependencies: [
-                "ButtonModel", "JSON", "MQTTTopics", "RuleLoader", "Reactor", "Platform", "Edges", "Setup",
+                "ButtonModel", "JSON", "RuleLoader", "Reactor", "Platform", "Edges", "Setup",
                 "ControlClient", "WebService", "ReplayCommands", "DoctorCommands", "CommandSupport", "CLinux",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),

@@ -57,6 +57,9 @@ public struct ByteReader: Sendable {
     public mutating func int8() throws(Truncated) -> Int8 { Int8(bitPattern: try uint8()) }
     @inlinable
     public mutating func uint16() throws(Truncated) -> UInt16 { try integer(octets: 2, as: UInt16.self) }
+    /// A big-endian number.
+    @inlinable
+    public mutating func uint16BE() throws(Truncated) -> UInt16 { try uint16().byteSwapped }
     @inlinable
     public mutating func uint24() throws(Truncated) -> UInt32 { try integer(octets: 3, as: UInt32.self) }
     @inlinable
@@ -81,6 +84,9 @@ public struct ByteReader: Sendable {
         guard count >= 0, count <= end - position else { throw Truncated(needed: count, available: end - position) }
         position += count
     }
+
+    /// All octets that are left. They are not copied, and the reader does not move.
+    @inlinable public var rest: ArraySlice<UInt8> { octets[position..<end] }
 
     /// All octets that are left; afterwards the reader is at its end.
     @inlinable

@@ -58,7 +58,7 @@ struct UnknownCommand: Hashable, Sendable {
         return nil
     }
 
-    /// What is wrong, and what to do next.
+    /// Sentences for users that say what is wrong, and what to do next.
     var sentences: String {
         "There is no command \"\(written)\"." + DidYouMean.sentence(word, among: names) + " See \(parent) --help."
     }

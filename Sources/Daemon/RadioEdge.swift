@@ -17,7 +17,7 @@ final class RadioEdge {
         case received([UInt8])
         case busOpened(BlueZAdapterChoice)
         case bus(BusInput)
-        /// It could not be opened, or is gone; a sentence for users.
+        /// The radio could not be opened, or is gone; a sentence for users.
         case closed(String, AdapterFault)
     }
 

@@ -278,7 +278,7 @@ package struct MQTTSession: Sendable {
     private mutating func answered(
         _ topicFilter: String, _ refusals: [String], _ effects: inout [Effect], at now: Instant
     ) {
-        // It may not be wanted any more.
+        // The subscription may not be wanted any more.
         guard let subscription = asked.removeValue(forKey: topicFilter) else { return }
         guard let refusal = refusals.first else {
             if refused.removeValue(forKey: topicFilter) != nil {

@@ -40,7 +40,7 @@ package struct EngineLeadership: Sendable {
     package enum Input: Hashable, Sendable {
         /// The first input.
         ///
-        /// - Parameter term: the highest term on the own disk.
+        /// - Parameter term: the highest term on the disk of this engine.
         case start(term: Int)
         /// The connection is up, and the subscription of `filters` has been sent on it.
         case connected
@@ -62,7 +62,7 @@ package struct EngineLeadership: Sendable {
     }
 
     package enum Effect: Hashable, Sendable {
-        /// Put the term on the own disk before the effects that follow.
+        /// Record the term before the effects that follow are carried out.
         case record(term: Int)
         /// Publish a message at QoS 1 on this connection, and never on a later one.
         case publish(MQTTMessage)
@@ -87,11 +87,12 @@ package struct EngineLeadership: Sendable {
     package static let retainedLimit = Duration.seconds(5)
     /// How long a claim waits for a higher one.
     package static let claimWait = Duration.seconds(1)
-    /// How long no claim follows another engine's.
+    /// The time after a claim of another engine in which this engine makes none.
     package static let claimPause = Duration.milliseconds(2500)
     /// How long a fenced engine waits for the retained claim.
     package static let fenceLimit = Duration.milliseconds(1500)
-    /// The most states of a leader on their way through the broker. Another program may make it repeat its state.
+    /// The maximum number of `online` messages that have not come back from the broker. Another program may make a leader repeat
+    /// this message.
     static let maximumUnheard = 64
     /// The maximum number of engines whose rules are reported as different.
     static let maximumDifferences = 16
@@ -105,7 +106,7 @@ package struct EngineLeadership: Sendable {
     enum TimerKey: Hashable, Sendable {
         /// Standing by: when the leader counts as gone.
         case silence
-        /// Standing by: when to claim, although another engine has just claimed.
+        /// Standing by: when this engine may claim, because `claimPause` after the claim of another engine is over.
         case pause
         /// Claiming: when to lead.
         case claim
@@ -113,7 +114,7 @@ package struct EngineLeadership: Sendable {
         case state
         /// Fenced and connected: when the claim counts as lost.
         case fence
-        /// Leading: when we must not act any more, because another engine may lead.
+        /// Leading: from when on we must not act, because another engine may lead.
         case lease
         /// When another engine with our name counts as gone.
         case namesake
@@ -131,25 +132,25 @@ package struct EngineLeadership: Sendable {
     private(set) var highestTerm = 0
     /// The highest term in the hellos of sites.
     private var siteTerm = 0
-    /// The last claim heard on this connection, of whichever engine.
+    /// The last claim heard on this connection, which may be our own.
     private(set) var latestClaim: EngineTerm?
-    /// Standing by: the leader is gone.
+    /// True while we stand by and the leader is gone.
     private(set) var isVacant = false
     private(set) var canRecord = true
-    /// Standing by: we have said on this connection that we could lead, so another engine may have claimed for us.
+    /// True if we stand by and have said on this connection that we could lead, so that another engine may have claimed for us.
     private var isPresent = false
-    /// Leading: the stand-by that was heard last, and when.
+    /// The stand-by that was heard last while we lead, and when.
     private var candidate: (engine: EngineTerm, rules: String, at: Instant)?
     /// How often an engine with our name was heard on this connection. The first time may be a retained message of one that is
     /// gone.
     private var namesakeCount = 0
     private var reportedNamesake: String?
-    /// Leading: when we have said `online`, as far as that has not come back from the broker.
+    /// The times of our `online` messages that have not come back from the broker; empty unless we lead.
     private var saidAt: [Instant] = []
-    /// Until when no claim may follow another engine's.
+    /// The end of `claimPause` after the last claim of another engine.
     private var pausedUntil: Instant?
     private var rules = ""
-    /// Standing by: what the leader said of itself last.
+    /// The last state of the leader, while we stand by.
     private var leader: EngineState?
     /// The two fingerprints that were reported as different, by the name of the other engine.
     private var reportedDifferences: [String: String] = [:]
@@ -314,7 +315,7 @@ package struct EngineLeadership: Sendable {
         compareRules()
     }
 
-    /// Leads no more, and hands over to a stand-by if there is one.
+    /// Stops leading, and hands over to a stand-by if there is one.
     private mutating func resign(at now: Instant) {
         let successor = candidate.flatMap { now < $0.at + patience.presenceLimit ? $0.engine : nil }
         switch state {
@@ -338,7 +339,8 @@ package struct EngineLeadership: Sendable {
         }
     }
 
-    /// Another engine with our name was heard, which is alive if that was not the first time on this connection.
+    /// Another engine with our name was heard. The first message on a connection may be a retained one of an engine that is
+    /// gone; a second one proves that the engine is alive.
     private mutating func heardNamesake(_ installation: String, at now: Instant) {
         namesakeCount += 1
         deadlines.set(.namesake, at: now + silenceLimit)
@@ -373,7 +375,7 @@ package struct EngineLeadership: Sendable {
         publishClaim(at: now)
     }
 
-    /// Leads on in a term that all sites accept.
+    /// Goes on leading in a term that all sites accept.
     private mutating func raiseTerm(at now: Instant) {
         takeNewTerm(at: now)
         effects.append(.lead(term: term, continues: true))
@@ -419,7 +421,7 @@ package struct EngineLeadership: Sendable {
         case .standingBy:
             if isOurs(claim), isNew, isPresent { return appointed(in: claim.term, at: now) }
             guard !isOurs(claim) else { break }
-            // Its state follows, or it is silent.
+            // The other engine says its state next, or counts as gone after `silenceLimit`.
             isVacant = false
             deadlines.cancel(.pause)
             deadlines.set(.silence, at: now + silenceLimit)
@@ -493,7 +495,8 @@ package struct EngineLeadership: Sendable {
                 vacate(at: now)
             }
         case .leading:
-            // A will has replaced what we said, or another engine leads as well, and our claims decide.
+            // If a will has replaced our state, we repeat the state. If another engine leads as well, the claims decide which
+            // of us goes on.
             if !other.isOnline {
                 sayOnline(at: now)
             } else if !isOurs(other) {

@@ -18,7 +18,7 @@ package struct FeedHello: Hashable, Sendable {
         package var claimed: Int
         /// The number up to which everything is done, as far as the site knows; at most `claimed`.
         package var done: Int
-        /// What is known of the messages of earlier lives; `nil` if everything of them is claimed.
+        /// The messages of earlier lives that may be unclaimed; `nil` if all of them are claimed.
         package var former: FeedFormer?
 
         /// - Parameter name: cut to 64 octets between characters.

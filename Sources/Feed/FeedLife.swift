@@ -33,7 +33,7 @@ package struct FeedLife: Hashable, Sendable {
     func isBefore(_ other: FeedLife) -> Bool { root == other.root && number < other.number }
 }
 
-/// What a site says of a button's messages of earlier lives, as long as an engine may have claimed some of them without the
+/// A site's account of a button's messages of earlier lives, as long as an engine may have claimed some of them without the
 /// site's knowledge.
 package struct FeedFormer: Hashable, Sendable {
     /// The number of the last message that may be of an earlier life.

@@ -2,11 +2,11 @@ import ButtonModel
 
 // The messages of one button while we lead.
 extension FeedSource {
-    /// Starts with a button whose cursor is known, at once or when it is its turn.
+    /// Takes messages of a button whose cursor is known: at once if there is room to ask for them, or later.
     mutating func begin(_ key: ButtonKey, at now: Instant) {
         guard term != nil, let button = self[key], sites[key.site]?.hello?.buttons[key.button] != nil else { return }
-        // The claim of a message on which actions are under way is announced before they may go on.
-        // Nothing is taken from one that waits, because what is interrupted has to be reported before.
+        // A button with open messages does not wait for room, because their claim has to be announced before their actions may
+        // go on. While a button waits, no message of it is taken, because interrupted messages have to be reported first.
         guard button.open != nil || hasRoomToAsk || asked.contains(key) else { return putOff(key) }
         start(key, at: now)
     }
@@ -32,13 +32,13 @@ extension FeedSource {
             self[key]?.accounted = button.cursor
         }
         announceIfNeeded(key)
-        // A claim of nothing is recorded here, because neither a message nor what is done will record it.
+        // A claim with the number 0 is recorded here, because it belongs to no message that would record it.
         if button.claim?.number == 0 { record(key) }
         ask(key, at: now)
         doneChanged(key, at: now)
     }
 
-    /// Starts with buttons that wait, as many as there is room for.
+    /// Asks for the messages of buttons that wait, as many as there is room for.
     mutating func startWaiting(at now: Instant) {
         while hasRoomToAsk, let key = waiting.takeFirst() { start(key, at: now) }
     }
@@ -68,7 +68,7 @@ extension FeedSource {
         button.accounted = message.number
         button.state = .inStep
         button.hasGap = false
-        // Lost messages that wait behind an open one need no mark of their own.
+        // A report of lost messages behind an open message needs no entry: it counts as done when nothing is open any more.
         if message.lostCount == nil || button.open == nil {
             button.open = (button.open?.lowerBound ?? message.previous + 1)...message.number
         }
@@ -205,7 +205,7 @@ extension FeedSource.Button {
 }
 
 extension FeedCursor {
-    /// True if the broker need not be told of `claim`, because this one says the same.
+    /// True if this claim includes `claim`, so that `claim` need not be published.
     func covers(_ claim: FeedCursor) -> Bool { installation == claim.installation && number >= claim.number }
 
     /// True if the claim was made after the site said this hello.

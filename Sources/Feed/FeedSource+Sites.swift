@@ -74,12 +74,12 @@ extension FeedSource {
         let before = sites[name]?.hello
         if let before, before.installation == hello.installation, before.session > hello.session {
             noteAnomaly("\(name): its hello is of an earlier session, and is ignored")
-            return tell(name, before.session, before.installation, after: hello, at: now)
+            return answerStaleHello(name, before.session, before.installation, after: hello, at: now)
         }
         let claims = sites[name]?.buttons.values.flatMap { [$0.claim, $0.heardClaim].compactMap { $0 } } ?? []
         if let claim = claims.first(where: { $0.isLater(than: hello) }) {
             noteAnomaly("\(name): its hello is of an earlier session than its claims, and is ignored")
-            return tell(name, claim.session, claim.installation, after: hello, at: now)
+            return answerStaleHello(name, claim.session, claim.installation, after: hello, at: now)
         }
         let life = FeedLife(hello.installation)
         let isRestored =
@@ -109,13 +109,13 @@ extension FeedSource {
         }
     }
 
-    /// Tells a site that its hello counts as an old one. This is done at most once in `tellInterval`, because a site of an earlier
-    /// version answers each time with the same hello.
-    private mutating func tell(
+    /// Answers a hello that counts as an old one. This is done at most once in `staleHelloReplyInterval`, because a site of an
+    /// earlier version repeats the same hello after each answer.
+    private mutating func answerStaleHello(
         _ name: String, _ session: Int, _ installation: String, after hello: FeedHello, at now: Instant
     ) {
         guard term != nil, let id = hello.buttons.keys.min() else { return }
-        if let toldAt = sites[name]?.toldAt, now < toldAt + Self.tellInterval { return }
+        if let toldAt = sites[name]?.toldAt, now < toldAt + Self.staleHelloReplyInterval { return }
         sites[name, default: Site()].toldAt = now
         let want = FeedWant(after: 0, session: session, installation: installation)
         publish(ButtonKey(site: name, button: id), .want(id), want.encoded(), isRetained: false)
@@ -171,7 +171,7 @@ extension FeedSource {
             button.open = nil
             deadlines.cancel(.done(key))
         }
-        // Numbers of a life before the last one may have been given out again since.
+        // Only claims of the latest earlier life count, because that life may have used the numbers of those before it again.
         let last = earlier.map { FeedLife($0.installation).number }.max()
         let carried =
             earlier.filter { FeedLife($0.installation).number == last }.map { facts.former?.carried($0) ?? 0 }.max()
@@ -187,9 +187,10 @@ extension FeedSource {
                 button.heardDone = nil
             }
         }
-        // A cursor that only a former life explains says nothing of what was done in this one.
+        // The cursor may be that of an earlier life, so not everything up to it counts as done.
         button.accounted = min(done, cursor)
-        // A claim of nothing replaces that of a former life, which would be reported again whenever it is heard.
+        // Even a cursor of 0 becomes a claim. It replaces the claim of an earlier life, which would otherwise be reported again
+        // each time that it is received.
         button.claim =
             claims.isEmpty && cursor == 0
             ? nil
@@ -217,7 +218,7 @@ extension FeedSource {
         sites[key.site, default: Site()].buttons[key.button, default: Button()].heardClaim = claim
         guard let site = sites[key.site], site.isHere, let hello = site.hello else { return }
         if claim.isLater(than: hello) {
-            // The hello is old, and its numbers say nothing.
+            // The hello is an old one, so its numbers are not used.
             return siteLeft(key.site)
         }
         let isEarlier = FeedLife(claim.installation).isBefore(FeedLife(hello.installation))

@@ -12,19 +12,19 @@ package import MQTTTopics
 /// | asking, in step | another message               | asking  | send want, once in 50 ms                                 |
 /// | any      | the site's hello is emptied, or the connection ends | unknown |                                           |
 ///
-/// The cursor of a button is the highest of three claims: the own record, the retained `cursor` and that in the site's hello.
+/// The cursor of a button is the highest of three claims: the record on our disk, the retained `cursor` and that in the site's hello.
 /// They count only for the installation of the hello. A hello of another installation begins anew: the cursor becomes what the
 /// hello says, which is reported. A claim of an earlier life of the same installation (`FeedLife`) counts up to the last message that
 /// the hello says to be of an earlier life. A hello is old if its session or life is earlier than that of the claims. The buttons
 /// in an old hello stay unknown until a newer hello arrives. A site whose disk was restored from an old copy sends an old hello,
 /// too. A leader therefore answers it with a `want` that names the later session, from which the site learns of the copy.
 ///
-/// Two claims of the same message are never both acted on: a claim is on the own disk and on its way to the broker before the
+/// No message is acted on twice: a claim is on our disk and on its way to the broker before the
 /// message is handed over, and a broker takes what one connection sends in order. The owner carries the effects out in
 /// order. When a connection ends, it discards what is under way on it, and reports the actions among it as failed.
 package struct FeedSource: Sendable {
     package enum Input: Hashable, Sendable {
-        /// The first input: the own records.
+        /// The first input: the records on the disk of this engine.
         case start([FeedPosition])
         /// The connection is up, and the subscription of `FeedTopic.filters(ofSites:)` has been sent on it.
         case connected
@@ -51,7 +51,7 @@ package struct FeedSource: Sendable {
     }
 
     package enum Effect: Hashable, Sendable {
-        /// Put this on the own disk before the effects that follow.
+        /// Record this before the effects that follow are carried out.
         case record(FeedPosition)
         /// Delete the record of a button.
         case forget(site: String, ButtonID)
@@ -73,16 +73,14 @@ package struct FeedSource: Sendable {
         case beganAnew(FeedPlace, former: FeedCursor)
         /// The site has begun a new life, because its disk was restored from an old copy.
         case restored(site: String, FeedLife)
-        /// Another engine has a higher term. Nothing is taken until `lead`.
-        case outranked(term: Int)
         case setTimer(Instant)
         case cancelTimer
         /// Another program has violated the protocol; for the log.
         case anomaly(String)
     }
 
-    /// The least time between two messages that tell a site that its hello counts as an old one.
-    static let tellInterval = Duration.seconds(5)
+    /// The minimum interval between two messages that tell a site that its hello counts as an old one.
+    static let staleHelloReplyInterval = Duration.seconds(5)
     /// The minimum interval between a button's wants.
     package static let minimumWantInterval = Duration.milliseconds(50)
     /// The minimum interval between messages that say how far a button's messages are done.
@@ -119,7 +117,7 @@ package struct FeedSource: Sendable {
         case done(ButtonKey)
         /// When to announce a claim that the broker did not take.
         case claim(ButtonKey)
-        /// When to handle the last hello of a site that has said too many.
+        /// When to handle the last hello of a site that has said more than `maximumHellos`.
         case hello(String)
     }
 
@@ -137,7 +135,7 @@ package struct FeedSource: Sendable {
         var helloCountBegan: Instant?
         /// When the site was told last that its hello counts as an old one.
         var toldAt: Instant?
-        /// The last hello of a site that has said too many.
+        /// The last hello of a site that has said more than `maximumHellos`, until it is handled.
         var waitingHello: [UInt8]?
     }
 
@@ -155,9 +153,9 @@ package struct FeedSource: Sendable {
     package var isTaking: Bool { term != nil }
     var sites: [String: Site] = [:]
     var deadlines = Deadlines<TimerKey>()
-    /// The buttons with which we have begun, and whose `want` the broker has not acknowledged.
+    /// The buttons whose messages we take, and whose `want` the broker has not acknowledged.
     var asked: Set<ButtonKey> = []
-    /// The buttons with which we are to begin, or to go on, when there is room to ask.
+    /// The buttons whose messages we ask for as soon as there is room to ask.
     var waiting = FeedQueue()
     /// The number of our messages on this connection that the broker has not acknowledged.
     var unacknowledgedCount = 0
@@ -219,7 +217,7 @@ package struct FeedSource: Sendable {
 
     // MARK: Leading
 
-    /// The buttons of the sites that are here, in order.
+    /// The buttons of the connected sites, in order.
     private var knownKeys: [ButtonKey] {
         sites.filter(\.value.isHere).sorted { $0.key < $1.key }.flatMap { site in
             site.value.buttons.keys.sorted().map { ButtonKey(site: site.key, button: $0) }
@@ -271,13 +269,12 @@ package struct FeedSource: Sendable {
         deadlines.cancel(.claim(key))
     }
 
-    /// Another engine's term. If it is higher than ours, nothing is taken from now on.
+    /// Another engine's term. If it is higher than ours, nothing is taken until `lead`. The owner learns of it from `highestTerm`.
     mutating func heard(term other: Int) {
         if let fault = EngineTerm.fault(of: other, after: highestTerm, leads: term != nil) { return noteAnomaly(fault) }
         highestTerm = max(highestTerm, other)
         guard let term, other > term else { return }
         stop()
-        effects.append(.outranked(term: other))
     }
 
     /// The term of a hello. It does not stop us, whatever it is, because it concerns one site only.

@@ -57,7 +57,7 @@ package struct FeedUplink: Sendable {
         case timerFired
     }
 
-    /// What shows that the disk is an old copy.
+    /// A proof that the disk is an old copy.
     package enum Evidence: Hashable, Sendable {
         /// An engine has claimed this message of a button.
         case claim(ButtonID, Int)

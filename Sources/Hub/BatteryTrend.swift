@@ -31,7 +31,7 @@ package struct BatteryTrend: Hashable, Sendable {
         return weeks != before
     }
 
-    /// As the database and recordings contain it: `{"2967":3012}`, the millivolts by the number of the week.
+    /// The form in the database and in recordings: `{"2967":3012}`, the millivolts by the number of the week.
     package var json: JSONValue {
         .object(weeks.sorted { $0.key < $1.key }.map { .init(String($0.key), .integer(Int64($0.value))) })
     }
@@ -50,7 +50,7 @@ package struct BatteryTrend: Hashable, Sendable {
         guard last - first < Int64(Self.weekCount) else { return nil }
     }
 
-    /// As clients get it: `{"since":"2026-11-19T00:00:00.000Z","mv":[3012,null,3005]}`. `mv` has a place for each week, which is
+    /// The form for clients: `{"since":"2026-11-19T00:00:00.000Z","mv":[3012,null,3005]}`. `mv` has a place for each week, which is
     /// null if the battery was not measured then. Null if there is no measurement.
     var answer: JSONValue {
         guard let first = weeks.keys.min(), let last = weeks.keys.max() else { return .null }

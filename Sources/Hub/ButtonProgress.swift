@@ -1,7 +1,7 @@
 import ButtonModel
 import Gestures
 
-/// What a press changes in the record of a button. A press that is looked at before it is handled copies only this, because a
+/// The part of a button's record that a press changes. A press that is looked at before it is handled copies only this part, because a
 /// copy of the whole record copies all of its texts.
 struct ButtonProgress: Hashable, Sendable {
     let button: ButtonID
@@ -49,20 +49,5 @@ struct ButtonProgress: Hashable, Sendable {
         guard hasUnrecordedSighting, let seen = lastSeen, let time = wallClock(seen) else { return nil }
         hasUnrecordedSighting = false
         return time
-    }
-}
-
-/// The wall clock, if it can be believed.
-struct BelievableClock: Sendable {
-    /// `nil` until the clock is set.
-    var clock: (utc: UTCTime, at: Instant)?
-    /// When this version was built.
-    var builtAt: UTCTime
-
-    /// The wall time of an instant; `nil` while the clock is not set, and for a time before this version was built.
-    func callAsFunction(_ instant: Instant) -> UTCTime? {
-        guard let clock else { return nil }
-        let time = clock.utc.advanced(from: clock.at, to: instant)
-        return time >= builtAt ? time : nil
     }
 }

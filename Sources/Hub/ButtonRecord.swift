@@ -33,7 +33,7 @@ struct ButtonRecord: Hashable, Sendable {
         set { stored[keyPath: path] = newValue }
     }
 
-    /// What a press changes.
+    /// The part that a press changes.
     var progress: ButtonProgress {
         get {
             ButtonProgress(

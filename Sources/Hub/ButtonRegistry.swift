@@ -2,10 +2,35 @@ import ButtonModel
 import Buttons
 import Gestures
 
-/// The records of all known buttons.
+/// A change of one button's record, which `Hub.announce` passes on.
 ///
-/// Only this type writes records. Each method changes one fact and returns the `ButtonChange` that `Hub.announce` passes on,
-/// or `nil` if nothing has changed.
+/// Only `ButtonRegistry` makes changes, because only it writes records.
+struct ButtonChange: Hashable, Sendable {
+    let button: ButtonID
+    /// The fact that has changed; `nil` if only the store receives the change.
+    let fact: ButtonFact?
+    /// Changes of the store.
+    var changes: [StoreChange]
+    /// True if the changes have to be synced at once, because users are told that they are made.
+    let isSynced: Bool
+
+    fileprivate init(
+        _ button: ButtonID, _ fact: ButtonFact?, storing changes: [StoreChange] = [], isSynced: Bool = false
+    ) {
+        self.button = button
+        self.fact = fact
+        self.changes = changes
+        self.isSynced = isSynced
+    }
+}
+
+/// The records of all known buttons. Only this type writes them.
+///
+/// A method that changes what an audience shows or decides by returns a `ButtonChange`, and the caller passes it to
+/// `Hub.announce`. A method that can be called without effect returns `nil` if nothing has changed.
+///
+/// The progress of presses, the positions of turning dials, and publish watermarks change with each event. The hub takes them
+/// as changes of the store when it records the event, or some time later, and announces `notificationHandled`.
 struct ButtonRegistry: Sendable {
     private var records: [ButtonID: ButtonRecord] = [:] { didSet { hasChanged = true } }
     /// True if a record was written since `takeHasChanged`.
@@ -80,8 +105,7 @@ struct ButtonRegistry: Sendable {
         if let former { uncount(former) }
         identities.add(stored.identity)
         risenWatermarks.insert(stored.id)
-        return ButtonChange(
-            button: stored.id, fact: .pairing(isNew: former == nil), changes: [.putButton(stored)], isSynced: true)
+        return ButtonChange(stored.id, .pairing(isNew: former == nil), storing: [.putButton(stored)], isSynced: true)
     }
 
     /// - Parameter label: the name of the button for users.
@@ -89,7 +113,7 @@ struct ButtonRegistry: Sendable {
         guard let record = records.removeValue(forKey: button) else { return nil }
         uncount(record)
         return ButtonChange(
-            button: button, fact: .removal(departure, label: label, record), changes: [.removeButton(button)],
+            button, .removal(departure, label: label, record), storing: [.removeButton(button)],
             isSynced: true)
     }
 
@@ -113,7 +137,7 @@ struct ButtonRegistry: Sendable {
 
     /// Another radio has the button, or looks for it, than before.
     func radioChanged(_ button: ButtonID) -> ButtonChange? {
-        records[button] == nil ? nil : ButtonChange(button: button, fact: .radio)
+        records[button] == nil ? nil : ButtonChange(button, .radio)
     }
 
     mutating func modelReported(_ button: ButtonID, _ model: FlicModel) -> ButtonChange? {
@@ -124,7 +148,7 @@ struct ButtonRegistry: Sendable {
     /// The button has this nickname, and no other nickname waits to be written to it.
     mutating func nicknameReported(_ button: ButtonID, _ nickname: String) -> ButtonChange? {
         guard let before = records[button] else { return nil }
-        var change = ButtonChange(button: button, fact: nil)
+        var change = ButtonChange(button, nil)
         if before.identity.nickname != nickname {
             change = set(.nickname(nickname), of: button, announcing: .nickname)
         }
@@ -140,13 +164,13 @@ struct ButtonRegistry: Sendable {
         records[button]?.state = state
         if let before { readyCount += (state == .ready ? 1 : 0) - (before == .ready ? 1 : 0) }
         if (before == .ready) != (state == .ready) { records[button]?.progress.wasSeen(at: now) }
-        return ButtonChange(button: button, fact: .state(state, before: before))
+        return ButtonChange(button, .state(state, before: before))
     }
 
     mutating func signalMeasured(_ button: ButtonID, _ rssi: Int) -> ButtonChange? {
         guard let record = records[button], record.rssi != rssi else { return nil }
         records[button]?.rssi = rssi
-        return ButtonChange(button: button, fact: .signal)
+        return ButtonChange(button, .signal)
     }
 
     /// - Parameter isBelievable: true if the clock is, so that the measurement may get a place in the trend.
@@ -165,7 +189,7 @@ struct ButtonRegistry: Sendable {
             changes.append(.fact(button, .batteryTrend(record.stored.batteryTrend)))
         }
         records[button] = record
-        return (ButtonChange(button: button, fact: .battery, changes: changes), becameLow)
+        return (ButtonChange(button, .battery, storing: changes), becameLow)
     }
 
     /// A flicd reports percentages instead of voltages.
@@ -184,7 +208,7 @@ struct ButtonRegistry: Sendable {
         record.isBatteryLow = alarm.isLow
         records[button] = record
         let stored = StoreChange.batteryPercentage(button, percentage, measuredAt: time, isLow: alarm.isLow)
-        return (ButtonChange(button: button, fact: .battery, changes: [stored]), becameLow)
+        return (ButtonChange(button, .battery, storing: [stored]), becameLow)
     }
 
     /// The button counts from the beginning, and has lost its advertising settings.
@@ -198,7 +222,7 @@ struct ButtonRegistry: Sendable {
     /// - Parameter percentage: 0…100; `nil` if the update has ended.
     mutating func updateProgressed(_ button: ButtonID, _ percentage: Int?) -> ButtonChange {
         records[button]?.updatePercentage = percentage
-        return ButtonChange(button: button, fact: .updateProgress)
+        return ButtonChange(button, .updateProgress)
     }
 
     // MARK: What users choose
@@ -209,49 +233,58 @@ struct ButtonRegistry: Sendable {
         return set(.name(name), of: button, announcing: .name(before: before), isSynced: true)
     }
 
-    // The options of one request are recorded one by one, and announced together with `optionsChosen`.
-
-    /// - Parameter nickname: the nickname that the user has chosen, if it is not to stay as it is.
-    mutating func settingsChosen(
-        _ button: ButtonID, _ settings: ButtonSettings, nickname: String? = nil
-    ) -> ButtonChange? {
-        guard let before = records[button] else { return nil }
-        var change = ButtonChange(button: button, fact: nil, isSynced: true)
-        if let nickname, nickname != before.identity.nickname {
-            change = set(.nickname(nickname), of: button, isSynced: true)
+    /// A user has chosen options in one request.
+    ///
+    /// - Parameters:
+    ///   - settings: the settings that the button has to get; `nil` if the request contains none. The same applies to the other
+    ///     parameters.
+    ///   - mode: `.some(nil)` if the rules are to choose the trigger mode.
+    ///   - dials: the units of the dials whose positions were chosen.
+    mutating func optionsChosen(
+        _ button: ButtonID, settings: ButtonSettings?, nickname: String?, mode: TriggerMode??, dials: [Dial: Int]
+    ) -> ButtonChange {
+        var changes: [StoreChange] = []
+        if let nickname, nickname != records[button]?.identity.nickname {
+            changes.append(store(.nickname(nickname), of: button))
         }
-        if settings != before.settings {
+        if let settings, settings != records[button]?.settings {
             records[button]?.settings = settings
-            change.changes.append(.settings(button, settings))
+            changes.append(.settings(button, settings))
         }
-        return change.changes.isEmpty ? nil : change
+        if !dials.isEmpty {
+            records[button]?.dials.merge(dials) { $1 }
+            records[button]?.hasUnrecordedDials = false
+            changes.append(.fact(button, .dials(records[button]?.dials ?? [:])))
+        }
+        if let mode { changes.append(store(.triggerMode(mode), of: button)) }
+        return ButtonChange(button, .options, storing: changes, isSynced: true)
     }
 
-    /// The options of one request are recorded.
-    func optionsChosen(_ button: ButtonID) -> ButtonChange { ButtonChange(button: button, fact: .options) }
-
-    /// The setting `isConnectionWanted` is recorded.
-    func connectionChosen(_ button: ButtonID) -> ButtonChange {
-        ButtonChange(button: button, fact: .isConnectionWanted)
+    /// A user has requested or ended the connection to the button.
+    ///
+    /// - Returns: `nil` if these are the settings already.
+    mutating func connectionChosen(_ button: ButtonID, _ settings: ButtonSettings) -> ButtonChange? {
+        guard let record = records[button], record.settings != settings else { return nil }
+        records[button]?.settings = settings
+        return ButtonChange(button, .isConnectionWanted, storing: [.settings(button, settings)], isSynced: true)
     }
 
-    /// Records an option that only the hub knows, such as the trigger mode.
-    mutating func optionChosen(_ button: ButtonID, _ option: StoredFact) -> ButtonChange {
-        set(option, of: button, isSynced: true)
-    }
-
-    /// Sets a value that nothing else depends on in the registry, whether or not it has changed.
     private mutating func set(
         _ stored: StoredFact, of button: ButtonID, announcing fact: ButtonFact? = nil, isSynced: Bool = false
     ) -> ButtonChange {
+        ButtonChange(button, fact, storing: [store(stored, of: button)], isSynced: isSynced)
+    }
+
+    /// Sets a value that nothing else depends on in the registry, whether or not it has changed.
+    private mutating func store(_ fact: StoredFact, of button: ButtonID) -> StoreChange {
         if let before = records[button]?.identity {
-            records[button]?.stored.apply(stored)
+            records[button]?.stored.apply(fact)
             if let after = records[button]?.identity, after.nickname != before.nickname {
                 identities.remove(before)
                 identities.add(after)
             }
         }
-        return ButtonChange(button: button, fact: fact, changes: [.fact(button, stored)], isSynced: isSynced)
+        return .fact(button, fact)
     }
 
     // MARK: What else decides about buttons
@@ -267,14 +300,17 @@ struct ButtonRegistry: Sendable {
     mutating func declared(_ button: ButtonID, as name: String?) -> ButtonChange? {
         guard let record = records[button], record.ruleName != name else { return nil }
         records[button]?.ruleName = name
-        return ButtonChange(button: button, fact: .ruleName)
+        return ButtonChange(button, .ruleName)
     }
 
     /// The rules were replaced.
     ///
-    /// - Parameter isDifferent: true if the rules now say something else of the button, for example its name.
-    func rulesReplaced(_ button: ButtonID, isDifferent: Bool) -> ButtonChange {
-        ButtonChange(button: button, fact: .rules(isDifferent: isDifferent))
+    /// - Parameters:
+    ///   - name: the name that the new rules give the button; `nil` if they give it none.
+    ///   - isDifferent: true if the rules now say something else of the button, for example its name.
+    mutating func rulesReplaced(_ button: ButtonID, name: String?, isDifferent: Bool) -> ButtonChange {
+        if let record = records[button], record.ruleName != name { records[button]?.ruleName = name }
+        return ButtonChange(button, .rules(isDifferent: isDifferent))
     }
 
     /// The button belongs to another flicd now.
@@ -287,6 +323,9 @@ struct ButtonRegistry: Sendable {
         set(.isAdvertisingConfigured(true), of: button)
     }
 
+    /// The newest firmware file for the button's model is another one.
+    func firmwareFileChanged(_ button: ButtonID) -> ButtonChange { ButtonChange(button, .firmwareFile) }
+
     // MARK: Dials
 
     /// - Returns: whether the position has changed.
@@ -295,14 +334,6 @@ struct ButtonRegistry: Sendable {
         records[button]?.dials[dial] = units
         records[button]?.hasUnrecordedDials = true
         return true
-    }
-
-    /// A user has set the dial.
-    mutating func dialChosen(_ dial: Dial, of button: ButtonID, units: Int) -> ButtonChange {
-        records[button]?.dials[dial] = units
-        records[button]?.hasUnrecordedDials = false
-        return ButtonChange(
-            button: button, fact: nil, changes: [.fact(button, .dials(records[button]?.dials ?? [:]))], isSynced: true)
     }
 
     /// The positions of the dials, if they are not recorded; they count as recorded from now on.
@@ -314,7 +345,7 @@ struct ButtonRegistry: Sendable {
 
     // MARK: Events
 
-    /// What a press changes in the record of a button; `nil` for an unknown button, and one that comes from a flicd.
+    /// The part of a button's record that a press changes; `nil` for an unknown button, and for one of a flicd or a site.
     func ownProgress(of button: ButtonID) -> ButtonProgress? {
         guard let record = records[button], record.stored.source == nil else { return nil }
         return record.progress
@@ -323,7 +354,7 @@ struct ButtonRegistry: Sendable {
     mutating func wasSeen(_ button: ButtonID, at now: Instant) { records[button]?.progress.wasSeen(at: now) }
 
     /// The events or movements of one notification are handled.
-    func notificationHandled(_ button: ButtonID) -> ButtonChange { ButtonChange(button: button, fact: .activity) }
+    func notificationHandled(_ button: ButtonID) -> ButtonChange { ButtonChange(button, .activity) }
 
     /// The events up to this cursor are handled.
     mutating func handled(_ button: ButtonID, upTo cursor: EventCursor) { records[button]?.cursor = cursor }

@@ -4,12 +4,6 @@ import JSON
 import MQTTTopics
 import Rules
 
-/// The store changes and messages that have to precede the actions for a message of a site.
-struct FeedClaim: Sendable {
-    var changes: [StoreChange] = []
-    var messages: [MQTTMessage] = []
-}
-
 /// The part of the hub that an engine of sites needs: who leads, the feeds of the sites, and the actions that wait.
 ///
 /// | mode        | events start rules | actions                                                                  |
@@ -49,9 +43,12 @@ struct EngineFeed: Sendable {
 
     /// The maximum number of entries of `included`.
     private static let maximumRemembered = 4096
+    /// The number of characters of the fingerprint of the rules that other engines are told.
+    private static let maximumFingerprintLength = 64
     /// The beginning of the name of a button's source, before the base topic of the site.
     private static let sourcePrefix = "mqtt:"
-    /// The longest time without the broker after which runs go on. After a longer one, what they would do is not wanted any more.
+    /// The longest time without the broker after which runs go on. After a longer time, users do not expect their actions any
+    /// more.
     static let longestFence = Duration.seconds(60)
     /// The expiry interval with which sites publish messages. The broker reduces it by the time that it kept the message.
     static let expiry = Duration.seconds(3600)
@@ -86,11 +83,11 @@ struct EngineFeed: Sendable {
     private var waiting: [(claim: MessageID, action: HeldAction)] = []
     /// The last messages of each button that were taken and are not settled, one of each site that has it.
     private(set) var unsettled: [ButtonID: [FeedPlace]] = [:]
-    var handledPresses = HandledPresses()
+    private var handledPresses = HandledPresses()
     /// True if the timer of the rules has expired while this engine was fenced.
     private var isRulesTimerDue = false
     /// The fingerprint of the rules that the leadership was told.
-    var announcedRules: String?
+    private var announcedRules: String?
     /// The highest terms that the leadership was told, of engines and of sites.
     private var toldTerm = 0
     private var toldSiteTerm = 0
@@ -197,7 +194,8 @@ struct EngineFeed: Sendable {
     /// - Returns: the buttons that the site had.
     mutating func left(_ site: String) -> [ButtonID] { sites.removeValue(forKey: site)?.buttons.keys.sorted() ?? [] }
 
-    /// What another connected site than this one says of a button; the first in the order of their topics.
+    /// Another connected site that has a button, and its facts of the button. Of several sites, the first in the order of their
+    /// topics counts.
     func other(than site: String, having button: ButtonID) -> (site: String, facts: FeedHello.Button)? {
         sites.keys.sorted().lazy.filter { $0 != site }
             .compactMap { other in self.sites[other]?.buttons[button].map { (other, $0) } }.first
@@ -211,7 +209,7 @@ struct EngineFeed: Sendable {
         self.term = term
     }
 
-    /// The connection has ended, and with it all that was under way on it.
+    /// The connection has ended, so no message that was sent on it will be acknowledged.
     mutating func forgetSent() { sent = [:] }
 
     /// Holds everything. Programs that wait for a claim wait until this engine leads again.
@@ -317,7 +315,16 @@ struct EngineFeed: Sendable {
         return ready
     }
 
-    // MARK: Namesakes
+    // MARK: Other engines
+
+    /// The rules with this fingerprint are in use.
+    ///
+    /// - Returns: the input that tells the leadership, which compares them with the rules of other engines; `nil` if it was told.
+    mutating func rulesInUse(_ fingerprint: String) -> EngineLeadership.Input? {
+        guard announcedRules != fingerprint else { return nil }
+        announcedRules = fingerprint
+        return .rules(String(fingerprint.prefix(Self.maximumFingerprintLength)))
+    }
 
     /// - Parameter installation: `nil` if the other engine with this one's name is gone.
     mutating func heardNamesake(_ installation: String?) { namesake = installation }
@@ -332,11 +339,18 @@ struct EngineFeed: Sendable {
 
     // MARK: Settling
 
-    /// A message of a site was taken.
-    mutating func took(_ place: FeedPlace) {
+    /// A message of a site was taken, and these presses of it are handled.
+    mutating func took(_ place: FeedPlace, _ presses: [ButtonEvent]) {
         unsettled[place.button, default: []].removeAll { $0.site == place.site }
         unsettled[place.button, default: []].append(place)
+        for press in presses { handledPresses.add(press, from: place.site) }
     }
+
+    /// True if the press was handled, perhaps when another site sent it.
+    func hasHandled(_ press: ButtonEvent) -> Bool { handledPresses.contains(press) }
+
+    /// A site does not have the button any more.
+    mutating func removed(_ button: ButtonID) { handledPresses.forget(button) }
 
     /// The buttons with messages that were taken and for which no action waits. Their messages can be settled, unless the
     /// gesture of the button is undecided.

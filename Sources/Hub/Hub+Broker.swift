@@ -13,7 +13,7 @@ extension Hub {
         let address = broker.address
         log(.brokerFound, .info, "connected to \(address)", at: now)
         broadcast(.brokerConnected)
-        let filters = (control.filters + stateFilters).map { Subscription($0) } + broker.discoveryFilters
+        let filters = (control.filters + rules.subscriptions).map { Subscription($0) } + broker.discoveryFilters
         emit(
             .subscribe(filters + broker.leftoverFilters.map { Subscription($0, qos: 0, isWithoutOurs: true) }))
         if feed != nil { feedConnected(at: now) }

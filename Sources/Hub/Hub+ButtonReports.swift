@@ -51,7 +51,7 @@ extension Hub {
             if let progress = progress(of: button) { record([progress]) }
         case .events(let button, let events, let cursor, let needsAcknowledgement):
             pressed(button, events, cursor, needsAcknowledgement: needsAcknowledgement, at: now)
-        case .moved(let button, let movements): moved(button, movements, at: now)
+        case .moved(let button, let movements): dialsTurned(button, movements, at: now)
         case .advertisingConfigured(let button):
             announce(buttons.advertisingConfigured(button), at: now)
         case .battery(let button, let millivolts): batteryMeasured(button, millivolts, at: now)
@@ -75,7 +75,7 @@ extension Hub {
         case .homeChanged(let button, let radio):
             guard radio.rawValue < radios.slots.count else { break }
             // The first home of a button is the radio that has paired it and still has the link.
-            if buttons[button] != nil { radios.carried(button, by: radio) }
+            if buttons[button] != nil { radios.connected(button, through: radio) }
             announce(buttons.homeChanged(button, to: radios[radio].radio.name), at: now)
         case .assigned(let button, let radio):
             radios.assign(button, to: radio)
@@ -84,7 +84,7 @@ extension Hub {
         case .connectionMade(let button, let radio, let duration):
             radios.connected(radio, after: duration)
             invalidate(.bridgeRadios)
-            if buttons[button] != nil { radios.carried(button, by: radio) }
+            if buttons[button] != nil { radios.connected(button, through: radio) }
         case .connectFailed(let radio, let failure):
             guard radios.connectFailed(radio, failure), let advice = connectAdvice(of: radio) else { break }
             log(.warning, "\(radios[radio].radio.name): \(advice)")

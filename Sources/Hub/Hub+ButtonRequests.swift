@@ -124,8 +124,13 @@ extension Hub {
 
     /// Sets all options, or none if one of them is wrong.
     private mutating func setButtonOptions(_ button: ButtonID, _ data: JSONValue, at now: Instant) -> RequestAnswer {
+        let answer = answerToOptions(button, data, at: now)
         // A select in Home Assistant shows the state again after a refusal.
-        invalidate(.status(button))
+        if case .error = answer { invalidate(.status(button)) }
+        return answer
+    }
+
+    private mutating func answerToOptions(_ button: ButtonID, _ data: JSONValue, at now: Instant) -> RequestAnswer {
         guard let options = data["options"]?.objectValue, !options.isEmpty else {
             return .error(#"button/options takes {"id": …, "options": {"latency_mode": "low"}}"#)
         }
@@ -182,36 +187,51 @@ extension Hub {
                 positions += wanted
             }
         }
-        for request in requests { _ = change(button, by: request, at: now) }
-        for position in positions { setDial(position.dial, of: button, percentage: position.percentage, at: now) }
-        if let mode {
-            announce(buttons.optionChosen(button, .triggerMode(mode)), at: now)
-            advanceRules(.requested(.setTriggerMode(button, mode)), at: now)
+        let chosen = settings(of: button, after: requests, at: now)
+        var dials: [Dial: Int] = [:]
+        for position in positions {
+            let units = Dial.units(percentage: position.percentage)
+            advanceButtons(.request(button, .setDial(position.dial, units: units)), at: now)
+            dials[position.dial] = units
         }
-        announce(buttons.optionsChosen(button), at: now)
+        let change = buttons.optionsChosen(
+            button, settings: chosen?.settings, nickname: chosen?.nickname, mode: mode, dials: dials)
+        announce(change, at: now)
+        if let chosen { requestFromFlicd(chosen.settings, of: change, at: now) }
+        if let mode { advanceRules(.requested(.setTriggerMode(button, mode)), at: now) }
         return .ok(buttons[button].map(describe) ?? .null)
     }
 
     private mutating func setConnectionWanted(
         _ isWanted: Bool, _ button: ButtonID, at now: Instant
     ) -> RequestAnswer {
-        if change(button, by: .setConnectionWanted(isWanted), at: now) {
-            announce(buttons.connectionChosen(button), at: now)
+        if let settings = settings(of: button, after: [.setConnectionWanted(isWanted)], at: now)?.settings,
+            let change = buttons.connectionChosen(button, settings)
+        {
+            announce(change, at: now)
+            requestFromFlicd(settings, of: change, at: now)
         }
         return named(button)
     }
 
-    /// Stores a setting, and has it sent to the button.
+    /// Has a button of the own adapter do what the requests say.
     ///
-    /// - Returns: whether the setting has changed.
-    private mutating func change(_ button: ButtonID, by request: ButtonRequest, at now: Instant) -> Bool {
-        if let source = buttons[button]?.source { return change(button, of: source, by: request, at: now) }
-        advanceButtons(.request(button, request), at: now)
-        guard let known = buttonSource.knownButton(button),
-            let change = buttons.settingsChosen(button, known.settings, nickname: known.identity.nickname)
-        else { return false }
-        announce(change, at: now)
-        return true
+    /// - Returns: the settings that result, also those of a button of a flicd; `nil` without requests. The nickname is `nil` for
+    ///   a button of a flicd, which has no command for it.
+    private mutating func settings(
+        of button: ButtonID, after requests: [ButtonRequest], at now: Instant
+    ) -> (settings: ButtonSettings, nickname: String?)? {
+        guard !requests.isEmpty, let record = buttons[button] else { return nil }
+        guard record.source == nil else {
+            return (requests.reduce(into: record.settings) { $0.apply($1) }, nil)
+        }
+        var known: KnownButton?
+        for request in requests {
+            advanceButtons(.request(button, request), at: now)
+            // A recording contains an answer for each request.
+            known = buttonSource.knownButton(button) ?? known
+        }
+        return known.map { ($0.settings, $0.identity.nickname) }
     }
 
     // MARK: A button's own topics

@@ -32,7 +32,7 @@ extension Hub {
             invalidate(.bridgeDevices)
             invalidateDevice(of: button, at: now)
         }
-        if audiences.contains(.engines), uplink != nil { uplinkLearns(button, at: now) }
+        if audiences.contains(.engines), uplink != nil { uplinkButtonChanged(button, at: now) }
         if audiences.contains(.serviceStatus) { reportServiceStatus() }
         if audiences.contains(.watchers) { broadcastChange(of: button) }
     }

@@ -9,12 +9,12 @@ extension Hub {
     /// A dial that keeps turning is recorded at this interval.
     static let dialDelay = Hub.settlingTime
 
-    mutating func moved(_ button: ButtonID, _ movements: [ButtonMovement], at now: Instant) {
+    mutating func dialsTurned(_ button: ButtonID, _ movements: [ButtonMovement], at now: Instant) {
         guard buttons[button] != nil else { return }
         buttons.wasSeen(button, at: now)
         if uplink != nil {
             let token = identifiers.recordToken()
-            let changes = journal(movements.map(FeedStep.turn), of: button, as: token, at: now)
+            let changes = addToUplink(movements.map(FeedStep.turn), of: button, as: token, at: now)
             if !changes.isEmpty {
                 record(changes, as: token)
                 sync(token)
@@ -30,11 +30,5 @@ extension Hub {
     private mutating func dialMoved(_ dial: Dial, of button: ButtonID, to units: Int, at now: Instant) {
         guard buttons.dialMoved(dial, of: button, to: units) else { return }
         if !isTimerSet(.dials) { setTimer(.dials, at: now + Hub.dialDelay) }
-    }
-
-    mutating func setDial(_ dial: Dial, of button: ButtonID, percentage: Int, at now: Instant) {
-        let units = Dial.units(percentage: percentage)
-        advanceButtons(.request(button, .setDial(dial, units: units)), at: now)
-        announce(buttons.dialChosen(dial, of: button, units: units), at: now)
     }
 }

@@ -143,7 +143,7 @@ extension Hub.Effect {
         return nil
     }
 
-    /// What an edge would report of an action whose result is not known.
+    /// The input with which an edge would report an action whose result is not known.
     fileprivate var unknownEnd: Hub.Input? {
         if case .publish(let id, _, _) = self { return .published(id) }
         if case .startJob(let id, let job) = self {

@@ -7,10 +7,12 @@ import Rules
 // Firmware updates, from files in the state directory or from an image that was sent over the control socket.
 extension Hub {
     mutating func firmwareFilesChanged(_ files: [FirmwareFile], at now: Instant) {
-        let before = buttons.values.map { firmwareFile(for: $0) }
+        // The order of the ids makes the effects repeatable.
+        let records = buttons.sorted
+        let before = records.map { firmwareFile(for: $0) }
         firmwareFiles = files
-        for (record, file) in zip(buttons.values, before) where firmwareFile(for: record) != file {
-            announce(ButtonChange(button: record.identity.id, fact: .firmwareFile), at: now)
+        for (record, file) in zip(records, before) where firmwareFile(for: record) != file {
+            announce(buttons.firmwareFileChanged(record.identity.id), at: now)
         }
     }
 

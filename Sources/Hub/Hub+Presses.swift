@@ -34,12 +34,12 @@ extension Hub {
         let token = identifiers.recordToken()
         var changes = progress(of: button).map { [$0] } ?? []
         if let claim { changes += claim.changes }
-        if uplink != nil { changes += journal(events.map(FeedStep.press), of: button, as: token, at: now) }
+        if uplink != nil { changes += addToUplink(events.map(FeedStep.press), of: button, as: token, at: now) }
         recordTurn(ruleEffects, as: token, with: changes, at: now)
         #if DEBUG
             if !events.isEmpty { journal.recorded(Acknowledgement(button: button, cursor: cursor), as: token) }
         #endif
-        if let claim { publish(claim.messages) }
+        if let claim { publishFeedMessages(claim.messages) }
         let lines = act(on: ruleEffects, at: now)
         incompletePress = IncompletePress(
             button: button, events: record.source == nil ? events : [], ruleEffects: ruleEffects, reports: reports,

@@ -76,12 +76,11 @@ extension Hub {
         recordingHidesSecrets(of: prepared.set)
         advanceRules(.reloaded(prepared), at: now)
         for topic in rules.took(insteadOf: before) { invalidate(topic) }
-        // `rulesReplaced` below informs the audiences of a new name.
-        for button in buttons.keys.sorted() { _ = buttons.declared(button, as: rules.declaredName(of: button)) }
         let shownNow = watchedButtons
         for button in buttons.keys.sorted() {
             let isDifferent = shownBefore[button] != shownNow[button]
-            announce(buttons.rulesReplaced(button, isDifferent: isDifferent), at: now)
+            let name = rules.declaredName(of: button)
+            announce(buttons.rulesReplaced(button, name: name, isDifferent: isDifferent), at: now)
         }
         invalidate(.bridgeDevices)
         invalidateDevices(at: now)

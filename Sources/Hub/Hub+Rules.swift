@@ -248,9 +248,6 @@ extension Hub {
 
     // MARK: Messages
 
-    /// The topic filters of states.
-    var stateFilters: [String] { rules.subscriptions }
-
     /// A message has arrived, perhaps on the topic of a state.
     mutating func stateReceived(_ topicName: String, _ payload: [UInt8], isRetained: Bool, at now: Instant) {
         guard rules.isState(topicName) else { return }

@@ -27,10 +27,10 @@ extension Hub {
         if uplink?.refuse(button) == true, let fault = surplusFault { log(.error, fault) }
     }
 
-    /// What is wrong with the uplink; a sentence for users.
+    /// The fault of the uplink, as a sentence for users; `nil` if there is none.
     var uplinkFault: String? { uplink?.connectionFault ?? surplusFault }
 
-    /// A sentence for users; `nil` if all buttons are sent that should be.
+    /// The fault that not all buttons are sent, as a sentence for users; `nil` if all are sent that should be.
     var surplusFault: String? {
         let count = uplink?.surplus.count { sends($0) } ?? 0
         guard count > 0 else { return nil }
@@ -57,11 +57,11 @@ extension Hub {
 
     // MARK: Presses
 
-    /// Adds a notification of a button to its journal.
+    /// Adds a notification of a button to its journal of the uplink.
     ///
     /// - Parameter token: the token of the record that will contain the changes.
     /// - Returns: the changes to record; empty if the presses of the button do not go to the engine.
-    mutating func journal(
+    mutating func addToUplink(
         _ steps: [FeedStep], of button: ButtonID, as token: RecordToken, at now: Instant
     ) -> [StoreChange] {
         guard !steps.isEmpty, sends(button) else { return [] }
@@ -69,7 +69,7 @@ extension Hub {
             refuse(button)
             return []
         }
-        if uplink?.buttons.contains(button) == false { uplinkLearns(button, at: now) }
+        if uplink?.buttons.contains(button) == false { uplinkButtonChanged(button, at: now) }
         let wallClock = wallClock(at: now)
         let isDiskFull = self.journal.fault != nil
         guard
@@ -96,7 +96,7 @@ extension Hub {
     // MARK: Buttons
 
     /// A button is new, was removed, or its name, its firmware or another fact of `FeedHello.Button` has changed.
-    mutating func uplinkLearns(_ button: ButtonID, at now: Instant) {
+    mutating func uplinkButtonChanged(_ button: ButtonID, at now: Instant) {
         guard let facts = feedFacts(of: button) else {
             guard uplink?.buttons.contains(button) == true else { return }
             record(uplink?.removed(button) ?? [])

@@ -175,27 +175,12 @@ extension Hub {
         if becameLow { batteryBecameLow(button, "\(percentage) %", wallClock(at: now), at: now) }
     }
 
-    /// Changes a setting, stores it and sends it to the flicd. Other requests are rejected by the caller.
-    ///
-    /// - Returns: whether the setting has changed.
-    mutating func change(
-        _ button: ButtonID, of source: String, by request: ButtonRequest, at now: Instant
-    ) -> Bool {
-        guard var settings = buttons[button]?.settings else { return false }
-        switch request {
-        case .setLatencyMode(let mode): settings.latencyMode = mode
-        case .setAutoDisconnectTime(let seconds): settings.autoDisconnectTime = seconds
-        case .setConnectionWanted(let isWanted): settings.isConnectionWanted = isWanted
-        case .setNickname, .measureSignal, .updateFirmware, .cancelFirmwareUpdate, .factoryReset, .setDial,
-            .setLEDMode:
-            return false
-        }
-        guard let change = buttons.settingsChosen(button, settings) else { return false }
-        announce(change, at: now)
-        if let index = flicd.index(of: source), let record = buttons[button] {
-            advanceUpstream(index, .request(record.identity.address, FlicdButtonRequest(settings)), at: now)
-        }
-        return true
+    /// Sends the settings of a button to its flicd if a change contains them.
+    mutating func requestFromFlicd(_ settings: ButtonSettings, of change: ButtonChange, at now: Instant) {
+        guard change.changes.contains(.settings(change.button, settings)), let record = buttons[change.button],
+            let index = flicd.index(of: record.source)
+        else { return }
+        advanceUpstream(index, .request(record.identity.address, FlicdButtonRequest(settings)), at: now)
     }
 
     /// Deletes the button at its flicd, or only here if that flicd is no longer configured.
@@ -213,5 +198,19 @@ extension Hub {
         }
         advanceUpstream(index, .forget(address), at: now)
         return nil
+    }
+}
+
+extension ButtonSettings {
+    /// Takes over what a user requests of a button of a flicd. `Hub` refuses other requests.
+    mutating func apply(_ request: ButtonRequest) {
+        switch request {
+        case .setLatencyMode(let mode): latencyMode = mode
+        case .setAutoDisconnectTime(let seconds): autoDisconnectTime = seconds
+        case .setConnectionWanted(let isWanted): isConnectionWanted = isWanted
+        case .setNickname, .measureSignal, .updateFirmware, .cancelFirmwareUpdate, .factoryReset, .setDial,
+            .setLEDMode:
+            break
+        }
     }
 }

@@ -13,7 +13,7 @@ import Radios
 ///
 /// The owner's edges limit the work of one turn of the event loop, and inputs that only wait are no work for them. So a pause
 /// ends when more waits than `maximumWaiting` or `maximumWaitingOctets`, which is not much. A packet of a radio ends it, too,
-/// and is handled before what clients and the broker have sent.
+/// and is handled before what other programs have sent.
 package struct HubRunner: Sendable {
     /// An input and the effects that the hub answered with.
     package struct Turn: Sendable {
@@ -24,7 +24,7 @@ package struct HubRunner: Sendable {
 
     /// The number of inputs that may wait for the end of a pause.
     package static let maximumWaiting = 8
-    /// The octets that clients and the broker may have sent in these inputs.
+    /// The octets that other programs may have sent in these inputs.
     package static let maximumWaitingOctets = 16 * 1024
 
     package var hub: Hub
@@ -41,7 +41,7 @@ package struct HubRunner: Sendable {
     private var isPauseNext = false
     /// The end of the present pause, when the owner has to call `next`; `nil` when there is no pause.
     package private(set) var pausesUntil: Instant?
-    /// The octets of clients and the broker in the inputs that wait.
+    /// The octets of other programs in the inputs that wait.
     private var waitingOctets = 0
     /// The number of packets of radios that wait.
     private var waitingPackets = 0
@@ -52,7 +52,7 @@ package struct HubRunner: Sendable {
     }
 
     /// Adds an input, to be handled after those that wait. A packet of a radio, which can be the next press, is handled before
-    /// what clients and the broker have sent immediately before it.
+    /// what other programs have sent immediately before it.
     package mutating func add(_ input: Hub.Input) {
         guard input.isPacket else {
             waitingOctets += input.octetsFromOutside ?? 0
@@ -102,19 +102,22 @@ package struct HubRunner: Sendable {
 }
 
 extension Hub.Input {
-    fileprivate var isPacket: Bool {
-        if case .received = self { return true }
-        if case .bus(let report, _) = self, case .received = report { return true }
-        return false
-    }
+    fileprivate var isPacket: Bool { radioPacket != nil }
 
-    /// The length of what a client or the broker has sent; `nil` for other inputs.
+    /// The length of what another program has sent: a client, a broker, or a flicd; `nil` for other inputs.
     fileprivate var octetsFromOutside: Int? {
-        if case .controlLine(_, let line) = self { return line.count }
-        if case .messageReceived(_, let payload, _) = self { return payload.count }
-        if case .expiringMessageReceived(_, let payload, _, _) = self { return payload.count }
-        if case .flicd(let report) = self, case .received(_, let octets) = report { return octets.count }
-        return nil
+        switch self {
+        case .controlLine(_, let octets), .messageReceived(_, let octets, _), .flicd(.received(_, let octets)),
+            .expiringMessageReceived(_, let octets, _, _), .source(_, .received(let octets)),
+            .uplink(.received(_, let octets)):
+            octets.count
+        case .start, .wallClock, .entropy, .transportOpened, .received, .busOpened, .bus, .transportClosed, .source,
+            .brokerAddress, .brokerConnected, .brokerDisconnected, .brokerSentMalformedPacket, .published,
+            .publishFailed, .messageDropped, .subscriptionRefused, .jobEnded, .rulesLoaded, .reloadRules, .logLevel,
+            .firmwareFiles, .firmwareRead, .recordFailed, .reserveFault, .ringFault, .historyFault, .synced,
+            .clientGone, .flicd, .timerFired, .goOn, .stop, .uplink:
+            nil
+        }
     }
 }
 

@@ -95,7 +95,7 @@ package enum JobResult: Hashable, Sendable {
         }
     }
 
-    /// What the log should tell users about the result; `nil` for most results.
+    /// A line of the log about the result; `nil` for most results.
     var note: String? {
         switch self {
         case .process: nil

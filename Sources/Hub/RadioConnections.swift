@@ -14,7 +14,7 @@ struct RadioConnections: Hashable, Sendable {
     /// The number of packets of buttons with a wrong signature, because an earlier packet was lost.
     private(set) var lostNotifications = 0
 
-    /// What users can do about a radio that hears buttons and connects none of them; `nil` for one that does.
+    /// Advice for users of a radio that hears buttons and connects none of them; `nil` for a radio that connects buttons.
     var advice: String? {
         attemptsInVain < Self.manyAttempts
             ? nil

@@ -2,7 +2,7 @@ import ButtonModel
 import JSON
 package import Radios
 
-/// A radio as the configuration has it.
+/// A radio of the configuration.
 package struct ConfiguredRadio: Hashable, Sendable {
     /// Its name for users, unique among the radios: `hci0`, `attic`.
     package var name: String
@@ -22,11 +22,11 @@ package struct ConfiguredRadio: Hashable, Sendable {
     static let none = ConfiguredRadio("none")
 }
 
-/// The place of one radio: whether it is open, which faults it had, and when it is opened again.
+/// The life cycle of one radio: whether it is open, which faults it had, and when it is opened again.
 struct RadioSlot: Sendable {
     /// The delays between attempts to open the adapter.
     static let reopenDelays = Duration.seconds(1)...Duration.seconds(30)
-    /// The same for an ESPHome proxy.
+    /// The delays between attempts to connect to an ESPHome proxy.
     static let reconnectDelays = Duration.seconds(1)...Duration.seconds(60)
     /// The delay after a fault that lasts until a person changes something, such as a wrong key.
     static let lastingFaultDelay = Duration.seconds(60)

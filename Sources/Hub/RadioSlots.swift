@@ -100,7 +100,7 @@ struct RadioSlots: Sendable {
     }
 
     /// The radio has connected a button that is paired with Tryck.
-    mutating func carried(_ button: ButtonID, by radio: RadioID) {
+    mutating func connected(_ button: ButtonID, through radio: RadioID) {
         let before = carriers[button]
         carriers[button] = (
             radio, (before?.changeCount ?? 0) + (before.map { $0.radio != radio } == true ? 1 : 0)

@@ -2,14 +2,14 @@ import ButtonModel
 import JSON
 import Rules
 
-/// The lines of the log that a client, the broker, a file or a device on the air can cause as often as it likes.
+/// The lines of the log that a client, the broker, a file or a Bluetooth device can cause at any rate.
 enum OutsideLine: CaseIterable, Hashable, Sendable {
     case badRuleRequest, badSettings, brokerFound, brokerLost, droppedMessage, failedPairing, failedSession
     case failedUpdate, flicdClient, foreignButton, longRequest, longState, refusedMessage, refusedSubscription
     case retainedRequest, searchBegan, searchEnded, unchangedRules, unknownButton
 
-    /// The number of lines that are written before one is omitted. Each of them can be about something else that a user
-    /// has to mend: a subscription, a button, or the next fault on the way to the broker.
+    /// The number of lines that are written before one is omitted. It is higher for lines that can each be about another thing
+    /// that a user has to mend, such as a subscription or a button.
     var burst: Int {
         switch self {
         case .brokerFound, .brokerLost, .failedSession: 5
@@ -23,7 +23,7 @@ enum OutsideLine: CaseIterable, Hashable, Sendable {
     }
 }
 
-/// What causes a line of the log that can come as often as something outside likes.
+/// The cause of a line of the log that others can cause at any rate.
 enum LogSource: Hashable, Sendable {
     case outside(OutsideLine)
     /// A step of this rule has failed. Each message of a client of the broker can make a rule run.

@@ -87,7 +87,7 @@ struct SiteUplink: Sendable {
     private(set) var knowsExpiry = true
     /// Why there is no connection; a sentence for users.
     private(set) var fault: String?
-    /// What the broker refuses on this connection, by topic; sentences for users.
+    /// The refusals of the broker on this connection, by topic; sentences for users.
     private var refusals: [String: String] = [:]
     /// The number of entries that were dropped before they were claimed.
     private(set) var droppedCount = 0

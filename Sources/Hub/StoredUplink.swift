@@ -15,7 +15,7 @@ package struct StoredUplink: Hashable, Sendable {
         package var done = 0
         /// Entries below this number were dropped.
         package var first = 0
-        /// What is known of the entries of earlier lives; `nil` if everything of them is claimed.
+        /// The entries of earlier lives that may be unclaimed; `nil` if all of them are claimed.
         package var former: FeedFormer?
 
         /// The number up to which the entries were claimed or dropped, so that the journal does not have them any more.

@@ -44,18 +44,19 @@ struct RadioChoice: Sendable {
     static let patience = Duration.milliseconds(150)
     static let attemptLimit = Duration.milliseconds(1500)
     static let waitingLimit = Duration.seconds(5)
-    /// How long a radio that did not connect a button is left out for it, if another one hears the button.
+    /// How long a radio that did not connect a button is left out for it, if another radio hears the button.
     static let failureTime = Duration.seconds(20)
-    /// The same, if no other one does.
+    /// How long a radio that did not connect a button is left out for it, if no other radio hears the button.
     static let shortFailureTime = Duration.milliseconds(300)
     static let trustDelay = Duration.seconds(60)
-    /// Signals that are older say nothing about where the button is.
+    /// The age of a signal from which it does not count, because the button may be elsewhere by then.
     static let signalAge = Duration.seconds(15 * 60)
-    /// A button that was heard longer ago may have stopped advertising. An ESPHome proxy then would hear nothing for 20 s.
+    /// The age of an advertisement from which no attempt to connect is made, because the button may have stopped advertising. An
+    /// ESPHome proxy would then hear nothing for 20 s.
     static let attemptAge = Duration.seconds(1)
-    /// In dBm. A link with a weaker signal does not last.
+    /// The weakest signal with which a link lasts, in dBm.
     static let weakestSignal = -92.0
-    /// In dB: a home is left for a radio that hears the button better by this much.
+    /// The difference in dB by which another radio has to hear a button better than its home to become its home.
     static let clearlyBetter = 10.0
     /// The maximum number of buttons that are remembered only because they were heard.
     static let maximumStrangers = 64
@@ -78,9 +79,9 @@ struct RadioChoice: Sendable {
 
     private struct Button: Sendable {
         var state = State.away
-        /// True if it is to be connected to. Otherwise only what is known of it is kept.
+        /// True if the button is to be connected to. A button that is not is only remembered.
         var isExpected = false
-        /// The radio that alone may connect to it, until it has.
+        /// The only radio that may connect to the button until it has connected.
         var pinned: RadioID?
         var home: RadioID?
         /// The radio of the last link.

@@ -13,23 +13,28 @@ struct Doubt: Sendable {
     private struct Use {
         var read: Set<String>
         var readStates: Set<String>
-        /// What every completed run has set.
+        /// The variables that every completed run has set.
         var alwaysSet: Set<String>
-        /// What a run can set, and move on, at any time, and after its first program or web request.
+        /// The changes that a run can make at any time, and those that it can make after its first program or web request.
         var changes, changesAfterJob: Changes
     }
 
     fileprivate struct Changes {
+        /// The variables that are set.
         var variables: Set<String> = []
+        /// True if a `cycle` step moves on.
         var hasCycle = false
     }
 
-    /// What each rule reads and sets, by its id.
+    /// The names that each rule reads and sets, by the id of the rule.
     private var uses: [String: Use] = [:]
+    /// The variables whose values depend on an unknown result.
     private var variables: Set<String> = []
+    /// The rules whose `cycle` steps are at an unknown place.
     private var cycles: Set<String> = []
-    /// The states whose value has a placeholder, and the topics of all states.
+    /// The states whose value has a placeholder.
     private var states: Set<String> = []
+    /// The topics of all states.
     private var topics: [(filter: TopicFilter, state: String)] = []
 
     /// The rules that are loaded from now on.

@@ -18,7 +18,7 @@ struct HistoryFiles {
         case gap(String)
     }
 
-    /// What is known of a process after its last input, unless it ended in order (`stop`).
+    /// The state of a process after its last input, unless it ended in order (`stop`).
     enum End: Hashable, Sendable {
         /// The process runs, and the history has everything until this time.
         case running(UTCTime)

@@ -31,7 +31,7 @@ struct RuleLedger: Sendable {
         var aspects: [ActionAspect] = []
         /// True if it depends on the result of a program or of a web request that is unknown, or on a secret in a message.
         var isUncertain = false
-        /// What differs from a deed of the other rules with the same `text`, for people: `qos 1`. Set by the comparison.
+        /// The difference from a deed of the other rules with the same `text`, for people: `qos 1`. The comparison sets it.
         var remark = ""
 
         /// False for a rule that did not run, which only explains what another rule set does.

@@ -11,7 +11,7 @@ struct Checker {
     private(set) var hasErrors: Bool
     /// The values of all `!secret` and `!env_var` in the file.
     private(set) var confidential: Set<String> = []
-    /// The placeholder of each of them: `RuleSet.placeholders`. Of two names for one value, the first in order counts.
+    /// The placeholders of these values (`RuleSet.placeholders`). If a value has two names, the first in alphabetical order counts.
     private(set) var placeholders: [String: String] = [:]
     /// The values of `confidential` that `!secret` gives.
     private(set) var secretValues: Set<String> = []
@@ -29,7 +29,7 @@ struct Checker {
     /// After this number of messages, suggestions and positions inside a text are not computed, so that a file full of
     /// mistakes is refused quickly.
     static let maximumExactReports = 100
-    /// The most messages that are kept for one file.
+    /// The maximum number of messages that are kept for one file.
     static let maximumReports = 10_000
 
     /// False after `maximumExactReports`.
@@ -59,7 +59,7 @@ struct Checker {
 
     mutating func noteSecret(_ value: String) { secretValues.insert(value) }
 
-    /// What a secret or an environment variable is read as if its value is not available.
+    /// The text that replaces a secret or an environment variable whose value is not available.
     static func placeholder(of name: String) -> String { "***\(name)***" }
 
     /// The text that identifies a button, in place of the placeholder that stands for it.

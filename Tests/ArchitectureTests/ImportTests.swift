@@ -102,7 +102,7 @@ struct ImportTests {
             "Platform", "Setup", "ControlClient", "CCrypto", "Glibc", "Synchronization",
         ],
         "TryckWeb": [
-            "ButtonModel", "JSON", "MQTTTopics", "RuleLoader", "Reactor", "Platform", "Edges", "Setup", "ControlClient",
+            "ButtonModel", "JSON", "RuleLoader", "Reactor", "Platform", "Edges", "Setup", "ControlClient",
             "WebService", "ReplayCommands", "DoctorCommands", "CommandSupport", "CLinux", "Hummingbird",
             "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "Logging", "Glibc", "Synchronization",
         ],

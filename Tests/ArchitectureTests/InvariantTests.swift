@@ -66,6 +66,20 @@ struct InvariantTests {
         #expect(found == open)
     }
 
+    /// The exceptions are the table of a message's fields, which has the name `octets`.
+    @Test(
+        "no octet of a packet is indexed outside of Bytes",
+        arguments: ["BluetoothHost", "Buttons", "ESPHome", "Flic", "FlicdProtocol", "Radios"])
+    func indices(module: String) throws {
+        let names = ["body", "bytes", "data", "frame", "message", "octets", "packet", "payload", "plaintext", "value"]
+        // `octets[...]` is the whole array.
+        let index = /\b(body|bytes|data|frame|message|octets|packet|payload|plaintext|value)\[(?!\.\.\.\])/
+        for line in try InvariantTests.code(under: "Sources/\(module)", with: names.map { $0 + "[" })
+        where line.path != "Sources/ESPHome/Protobuf/ProtobufReader.swift" {
+            #expect(!line.text.contains(index), "\(line.place) indexes octets")
+        }
+    }
+
     @Test("what is left to do names an issue")
     func leftToDo() throws {
         let words = /\b(TODO|FIXME|XXX)\b/

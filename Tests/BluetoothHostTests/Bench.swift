@@ -121,9 +121,17 @@ struct Bench {
 
     /// Feeds an input and expects exactly these effects, timers apart.
     mutating func when(
-        _ input: LEHost.Input, expect effects: LEHost.Effect..., sourceLocation: SourceLocation = #_sourceLocation
+        _ input: LEHost.Input, expect effect: LEHost.Effect, _ others: LEHost.Effect...,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        #expect(given(input) == effects, sourceLocation: sourceLocation)
+        #expect(given(input) == [effect] + others, sourceLocation: sourceLocation)
+    }
+
+    /// Feeds an input and expects that no effect but of a timer follows.
+    mutating func when(
+        _ input: LEHost.Input, expect nothing: NoEffect, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(given(input) == [], sourceLocation: sourceLocation)
     }
 
     /// Lets time pass, fires the timer and expects exactly these effects.

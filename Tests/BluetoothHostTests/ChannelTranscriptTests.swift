@@ -44,8 +44,8 @@ struct ChannelTranscriptTests {
             input, expect: .signalling([0x06, identifier, 4, 0, 0x55, 0, 0x40, 0]),
             .event(.channelClosed(link, id, .violation(violation))), sourceLocation: sourceLocation)
         // Frames and credits that were on their way are ignored.
-        bench.when(.frame(link, channel: 0x40, [1, 0, 1]), sourceLocation: sourceLocation)
-        bench.when(.signalling([0x16, 9, 4, 0, 0x55, 0, 1, 0]), sourceLocation: sourceLocation)
+        bench.when(.frame(link, channel: 0x40, [1, 0, 1]), expect: .nothing, sourceLocation: sourceLocation)
+        bench.when(.signalling([0x16, 9, 4, 0, 0x55, 0, 1, 0]), expect: .nothing, sourceLocation: sourceLocation)
     }
 
     // MARK: Opening
@@ -101,7 +101,7 @@ struct ChannelTranscriptTests {
     func noAnswer() {
         var bench = connected()
         bench.given(.perform(.openChannel(link, spsm)))
-        bench.when(.freed())
+        bench.when(.freed(), expect: .nothing)
         bench.wait(.milliseconds(29_999))
         bench.wait(.milliseconds(1), expect: .event(.channelOpenFailed(link, spsm, .noAnswer)))
         bench.when(
@@ -118,7 +118,7 @@ struct ChannelTranscriptTests {
                 expect: .signalling([0x14, number + 1, 10, 0, 0x81, 0, 0x40 + number, 0, 64, 0, 30, 0, 4, 0]))
         }
         bench.when(.perform(.openChannel(link, spsm)), expect: .event(.channelOpenFailed(link, spsm, .tooManyChannels)))
-        bench.when(.perform(.listen(spsm)))
+        bench.when(.perform(.listen(spsm)), expect: .nothing)
         bench.when(
             .signalling([0x14, 7, 10, 0, 0x81, 0, 0x60, 0, 100, 0, 23, 0, 3, 0]),
             expect: .signalling([0x15, 7, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0]))
@@ -136,8 +136,8 @@ struct ChannelTranscriptTests {
         bench.when(
             .perform(.sendSDU(otherLink, id, [1])), expect: .event(.sduRefused(otherLink, id, .notOpen)))
         bench.when(sdu([1]), expect: .event(.sduRefused(link, id, .notOpen)))
-        bench.when(.perform(.closeChannel(otherLink, id)))
-        bench.when(.perform(.closeChannel(link, id)))
+        bench.when(.perform(.closeChannel(otherLink, id)), expect: .nothing)
+        bench.when(.perform(.closeChannel(link, id)), expect: .nothing)
     }
 
     // MARK: Requests of the peer
@@ -152,11 +152,11 @@ struct ChannelTranscriptTests {
         let offer: [UInt8] = [0x55, 0, 100, 0, 23, 0, 3, 0]
         bench.when(
             request(9, offer), expect: .signalling([0x15, 9, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0]))
-        bench.when(.perform(.listen(spsm)))
+        bench.when(.perform(.listen(spsm)), expect: .nothing)
         bench.when(
             request(10, offer), expect: .signalling([0x15, 10, 10, 0, 0x40, 0, 64, 0, 30, 0, 4, 0, 0, 0]),
             .event(.channelOpened(link, L2CAPChannel(id: id, spsm: spsm, peerMTU: 100, isIncoming: true))))
-        bench.when(.perform(.stopListening(spsm)))
+        bench.when(.perform(.stopListening(spsm)), expect: .nothing)
         bench.when(
             request(11, [0x56, 0, 100, 0, 23, 0, 3, 0]),
             expect: .signalling([0x15, 11, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0]))
@@ -172,7 +172,7 @@ struct ChannelTranscriptTests {
         ] as [(UInt8, [UInt8], UInt8)])
     func refusing(spsm: UInt8, offer: [UInt8], result: UInt8) {
         var bench = connected()
-        bench.when(.perform(.listen(self.spsm)))
+        bench.when(.perform(.listen(self.spsm)), expect: .nothing)
         bench.given(request(9, [0x54, 0, 100, 0, 23, 0, 3, 0]))
         bench.when(
             request(10, spsm: spsm, offer),
@@ -188,7 +188,7 @@ struct ChannelTranscriptTests {
         bench.when(
             sdu(value), expect: .frame(link, channel: 0x55, [80, 0] + value[..<21]),
             .frame(link, channel: 0x55, Array(value[21..<44])), .frame(link, channel: 0x55, Array(value[44..<67])))
-        bench.when(sdu([7]))
+        bench.when(sdu([7]), expect: .nothing)
         bench.when(
             .signalling([0x16, 9, 4, 0, 0x55, 0, 5, 0]), expect: .frame(link, channel: 0x55, Array(value[67...])),
             .frame(link, channel: 0x55, [1, 0, 7]))
@@ -207,15 +207,15 @@ struct ChannelTranscriptTests {
         var bench = open(credits: 0)
         let value = [UInt8](repeating: 0, count: 98)
         // Each SDU takes 100 of the queue's 65 537 octets.
-        for _ in 0..<655 { bench.when(sdu(value)) }
+        for _ in 0..<655 { bench.when(sdu(value), expect: .nothing) }
         bench.when(sdu(value), expect: .event(.sduRefused(link, id, .queueFull)))
-        bench.when(sdu(Array(value.prefix(35))))
+        bench.when(sdu(Array(value.prefix(35))), expect: .nothing)
         bench.when(sdu([]), expect: .event(.sduRefused(link, id, .queueFull)))
         var frames = 0
         var writable: [Int] = []
         while frames < 4000 {
             var effects = bench.given(.signalling([0x16, 9, 4, 0, 0x55, 0, 1, 0]))
-            bench.when(.freed())
+            bench.when(.freed(), expect: .nothing)
             if effects.contains(.event(.channelWritable(link, id))) {
                 writable.append(frames)
                 effects.removeAll { $0 == .event(.channelWritable(link, id)) }
@@ -238,7 +238,7 @@ struct ChannelTranscriptTests {
         bench.when(
             .signalling([0x16, 9, 4, 0, 0x56, 0, 1, 0]),
             expect: .event(.anomaly("invalid credits (1) for L2CAP channel 86")))
-        bench.when(.signalling([0x16, 9, 4, 0, 0x55, 0] + octets(535)))
+        bench.when(.signalling([0x16, 9, 4, 0, 0x55, 0] + octets(535)), expect: .nothing)
         expectClosed(&bench, .signalling([0x16, 9, 4, 0, 0x55, 0, 1, 0]), .tooManyCredits)
     }
 
@@ -247,7 +247,7 @@ struct ChannelTranscriptTests {
     @Test("K-frames are joined to an SDU, and half of the credits are returned at once")
     func receiving() {
         var bench = open()
-        bench.when(.frame(link, channel: 0x40, [40, 0] + Array(0..<28)))
+        bench.when(.frame(link, channel: 0x40, [40, 0] + Array(0..<28)), expect: .nothing)
         bench.when(
             .frame(link, channel: 0x40, Array(28..<40)), expect: .event(.sduReceived(link, id, Array(0..<40))),
             .signalling([0x16, 2, 4, 0, 0x40, 0, 2, 0]))
@@ -257,20 +257,20 @@ struct ChannelTranscriptTests {
     @Test("a channel that does not receive returns no credits, and all of them when it receives again")
     func setReceiving() {
         var bench = open()
-        bench.when(.perform(.setReceiving(link, id, false)))
+        bench.when(.perform(.setReceiving(link, id, false)), expect: .nothing)
         for number in 0..<4 as Range<UInt8> {
             bench.when(
                 .frame(link, channel: 0x40, [1, 0, number]), expect: .event(.sduReceived(link, id, [number])))
         }
         bench.when(
             .perform(.setReceiving(link, id, true)), expect: .signalling([0x16, 2, 4, 0, 0x40, 0, 4, 0]))
-        bench.when(.perform(.setReceiving(link, id, true)))
+        bench.when(.perform(.setReceiving(link, id, true)), expect: .nothing)
     }
 
     @Test("a K-frame without a credit closes the channel")
     func noCredit() {
         var bench = open()
-        bench.when(.perform(.setReceiving(link, id, false)))
+        bench.when(.perform(.setReceiving(link, id, false)), expect: .nothing)
         for _ in 0..<4 { bench.given(.frame(link, channel: 0x40, [1, 0, 1])) }
         expectClosed(&bench, .frame(link, channel: 0x40, [1, 0, 1]), .noCredit)
     }
@@ -284,7 +284,7 @@ struct ChannelTranscriptTests {
         ] as [([[UInt8]], ChannelViolation)])
     func violations(frames: [[UInt8]], violation: ChannelViolation) {
         var bench = open()
-        for frame in frames.dropLast() { bench.when(.frame(link, channel: 0x40, frame)) }
+        for frame in frames.dropLast() { bench.when(.frame(link, channel: 0x40, frame), expect: .nothing) }
         expectClosed(&bench, .frame(link, channel: 0x40, frames.last ?? []), violation)
     }
 
@@ -311,17 +311,17 @@ struct ChannelTranscriptTests {
     @Test("a channel closed by the host ends at once, and its id is free after the peer's answer")
     func closing() {
         var bench = open(credits: 0)
-        bench.when(sdu([1]))
+        bench.when(sdu([1]), expect: .nothing)
         bench.when(
             .perform(.closeChannel(link, id)), expect: .signalling([0x06, 2, 4, 0, 0x55, 0, 0x40, 0]),
             .event(.channelClosed(link, id, .closedByHost)))
-        bench.when(.perform(.closeChannel(link, id)))
+        bench.when(.perform(.closeChannel(link, id)), expect: .nothing)
         bench.when(sdu([1]), expect: .event(.sduRefused(link, id, .notOpen)))
-        bench.when(.signalling([0x16, 9, 4, 0, 0x55, 0, 1, 0]))
+        bench.when(.signalling([0x16, 9, 4, 0, 0x55, 0, 1, 0]), expect: .nothing)
         bench.when(
             .perform(.openChannel(link, spsm)),
             expect: .signalling([0x14, 3, 10, 0, 0x81, 0, 0x41, 0, 64, 0, 30, 0, 4, 0]))
-        bench.when(.signalling([0x07, 2, 4, 0, 0x55, 0, 0x40, 0]))
+        bench.when(.signalling([0x07, 2, 4, 0, 0x55, 0, 0x40, 0]), expect: .nothing)
         bench.when(
             .perform(.openChannel(link, spsm)),
             expect: .signalling([0x14, 4, 10, 0, 0x81, 0, 0x40, 0, 64, 0, 30, 0, 4, 0]))
@@ -331,7 +331,7 @@ struct ChannelTranscriptTests {
     func closingSilence() {
         var bench = open()
         bench.given(.perform(.closeChannel(link, id)))
-        bench.when(.freed(2))
+        bench.when(.freed(2), expect: .nothing)
         bench.wait(.seconds(30))
         bench.when(
             .perform(.openChannel(link, spsm)),
@@ -359,7 +359,7 @@ struct ChannelTranscriptTests {
         bench.when(
             .signalling([0x06, 9, 4, 0, 0x41, 0, 0x55, 0]),
             expect: .signalling([0x01, 9, 6, 0, 2, 0, 0x41, 0, 0x55, 0]))
-        bench.when(.signalling([0x06, 9, 4, 0, 0x40, 0, 0x56, 0]))
+        bench.when(.signalling([0x06, 9, 4, 0, 0x40, 0, 0x56, 0]), expect: .nothing)
         bench.when(sdu([7]), expect: .frame(link, channel: 0x55, [1, 0, 7]))
     }
 
@@ -396,7 +396,7 @@ struct ChannelTranscriptTests {
         var bench = Bench(Self.configuration, info: info)
         bench.connect()
         bench.given(.perform(.openChannel(link, spsm)))
-        bench.when(.freed())
+        bench.when(.freed(), expect: .nothing)
         bench.given(.signalling([0x15, 1, 10, 0, 0x55, 0, 0, 8, 0, 2, 0xE8, 3, 0, 0]))
         for _ in 0..<20 { bench.given(sdu(Array(repeating: 1, count: 2048))) }
         return bench
@@ -405,7 +405,7 @@ struct ChannelTranscriptTests {
     @Test("an ATT request waits for the rest of one K-frame, and not for the whole queue of a channel")
     func attributesFirst() throws {
         var bench = busy(buffers: 2)
-        bench.when(.perform(.read(link, AttributeHandle(rawValue: 3))))
+        bench.when(.perform(.read(link, AttributeHandle(rawValue: 3))), expect: .nothing)
         var packets: [LEHost.Effect] = []
         while packets.count < 100, packets.last != .attribute([0x0A, 3, 0]) { packets += bench.given(.freed()) }
         // A K-frame of 512 octets is 20 packets, of which two were already sent.
@@ -417,7 +417,7 @@ struct ChannelTranscriptTests {
         var bench = busy(buffers: 4)
         bench.connect(otherLink, hall)
         for _ in 0..<30 { bench.given(.freed()) }
-        bench.when(.perform(.read(link, AttributeHandle(rawValue: 3))))
+        bench.when(.perform(.read(link, AttributeHandle(rawValue: 3))), expect: .nothing)
         var packets: [LEHost.Effect] = []
         while packets.count < 100, packets.last != .attribute([0x0A, 3, 0]) { packets += bench.given(.freed()) }
         #expect(packets.count <= 20)
@@ -428,10 +428,10 @@ struct ChannelTranscriptTests {
         var bench = busy(buffers: 4)
         bench.connect(otherLink, hall)
         let write = LEHost.Input.perform(.write(otherLink, AttributeHandle(rawValue: 3), [9]))
-        bench.when(write)
+        bench.when(write, expect: .nothing)
         bench.when(.freed(), expect: .attribute([0x52, 3, 0, 9], on: otherLink))
         // From now on the busy link leaves the fourth buffer to the other link.
-        bench.when(.freed(of: otherLink))
+        bench.when(.freed(of: otherLink), expect: .nothing)
         bench.when(write, expect: .attribute([0x52, 3, 0, 9], on: otherLink))
     }
 
@@ -441,21 +441,21 @@ struct ChannelTranscriptTests {
         info.aclBufferCount = 1
         var bench = Bench(Self.configuration, info: info)
         bench.connect()
-        bench.when(.perform(.listen(spsm)))
+        bench.when(.perform(.listen(spsm)), expect: .nothing)
         for peer in [0x55, 0x56] as [UInt8] {
             bench.given(.signalling([0x14, peer, 10, 0, 0x81, 0, peer, 0, 100, 0, 23, 0, 9, 0]))
-            bench.when(.freed())
+            bench.when(.freed(), expect: .nothing)
         }
         // The write takes the only buffer, so that the SDUs queue up.
         bench.given(.perform(.write(link, AttributeHandle(rawValue: 3), [0])))
-        for number in 1...3 as ClosedRange<UInt8> { bench.when(sdu([number])) }
+        for number in 1...3 as ClosedRange<UInt8> { bench.when(sdu([number]), expect: .nothing) }
         for number in 4...5 as ClosedRange<UInt8> {
-            bench.when(.perform(.sendSDU(link, L2CAPChannelID(rawValue: 0x41), [number])))
+            bench.when(.perform(.sendSDU(link, L2CAPChannelID(rawValue: 0x41), [number])), expect: .nothing)
         }
         for (channel, number) in [(0x55, 1), (0x56, 4), (0x55, 2), (0x56, 5), (0x55, 3)] as [(UInt16, UInt8)] {
             bench.when(.freed(), expect: .frame(link, channel: channel, [1, 0, number]))
         }
-        bench.when(.freed())
+        bench.when(.freed(), expect: .nothing)
     }
 }
 

@@ -28,7 +28,7 @@ struct GATTServerTranscriptTests {
         info.aclDataLength = 251
         info.aclBufferCount = 255
         var bench = Bench(.init(attMTU: 517), info: info)
-        bench.when(.perform(.setServices(services)))
+        bench.when(.perform(.setServices(services)), expect: .nothing)
         bench.connect(role: .peripheral)
         return bench
     }
@@ -39,7 +39,7 @@ struct GATTServerTranscriptTests {
     func setValue() {
         var bench = serving()
         bench.when(.attribute([0x0A, 3, 0]), expect: .attribute([0x0B] + Array("model".utf8)))
-        bench.when(.perform(.setValue(value, [1, 2])))
+        bench.when(.perform(.setValue(value, [1, 2])), expect: .nothing)
         bench.when(.attribute([0x0A, 3, 0]), expect: .attribute([0x0B, 1, 2]))
         // A client's write is reported, and does not change the value by itself.
         bench.when(.attribute([0x12, 3, 0, 9]), expect: .attribute([0x13]), .event(.written(link, value, [9])))
@@ -61,7 +61,7 @@ struct GATTServerTranscriptTests {
         bench.when(
             .perform(.setValue(value, longest + [7])),
             expect: .event(.anomaly("attribute 3 does not exist, or the value is too long")))
-        bench.when(.perform(.setValue(value, longest)))
+        bench.when(.perform(.setValue(value, longest)), expect: .nothing)
         bench.when(.attribute([0x0C, 3, 0, 0xFF, 1]), expect: .attribute([0x0D, 7]))
         bench.when(.attribute([0x0C, 3, 0, 0, 2]), expect: .attribute([0x0D]))
         bench.when(.attribute([0x0C, 3, 0, 1, 2]), expect: .attribute([0x01, 0x0C, 3, 0, 0x07]))
@@ -167,7 +167,7 @@ struct GATTServerTranscriptTests {
     func indicate() {
         var bench = serving()
         bench.when(.perform(.indicate(link, indicated, [1])), expect: .attribute([0x1D, 5, 0, 1]))
-        bench.when(.perform(.indicate(link, value, [2])))
+        bench.when(.perform(.indicate(link, value, [2])), expect: .nothing)
         bench.when(
             .attribute([0x1E]), expect: .event(.indicationConfirmed(link, indicated)), .attribute([0x1D, 3, 0, 2]))
         bench.when(.attribute([0x1E]), expect: .event(.indicationConfirmed(link, value)))
@@ -178,9 +178,9 @@ struct GATTServerTranscriptTests {
     func unconfirmed() {
         var bench = serving()
         bench.given(.perform(.indicate(link, indicated, [1])))
-        bench.when(.freed())
+        bench.when(.freed(), expect: .nothing)
         bench.wait(.milliseconds(29_999))
-        bench.when(.perform(.indicate(link, value, [2])))
+        bench.when(.perform(.indicate(link, value, [2])), expect: .nothing)
         bench.wait(
             .milliseconds(1), expect: .event(.indicationFailed(link, indicated, .transactionTimedOut)),
             .event(.indicationFailed(link, value, .transactionTimedOut)),
@@ -261,11 +261,11 @@ struct GATTServerTranscriptTests {
     @Test("equal services with other values are not indicated, and neither is any change without a subscription")
     func notReplaced() {
         var bench = subscribed()
-        bench.when(.perform(.setServices(Self.changing)))
+        bench.when(.perform(.setServices(Self.changing)), expect: .nothing)
         var services = Self.changing
         services[1].characteristics[0].value = [1]
-        bench.when(.perform(.setServices(services)))
+        bench.when(.perform(.setServices(services)), expect: .nothing)
         bench = serving(Self.changing)
-        bench.when(.perform(.setServices([.genericAttribute])))
+        bench.when(.perform(.setServices([.genericAttribute])), expect: .nothing)
     }
 }

@@ -16,27 +16,28 @@ struct HostPropertyTests {
             .perform(
                 .setServices([
                     LocalService(uuid: .short(0x180F), characteristics: [.init(uuid: .short(0x2A19), properties: 0x1E)])
-                ])))
+                ])), expect: .nothing)
         switch phase {
         case .closed: bench.given(.transportClosed)
         case .settingUp: bench.given(.transportOpened)
         case .ready: break
         case .scanning:
             bench.given(.perform(.setAcceptList([kitchen, hall])))
-            bench.when(.perform(.startScanning(active: true)))
+            bench.when(.perform(.startScanning(active: true)), expect: .nothing)
         case .connected: bench.connect()
         case .discovering:
             bench.connect()
             bench.given(.perform(.discoverService(link, .short(0x180F))))
-            bench.when(.perform(.exchangeMTU(link)))
+            bench.when(.perform(.exchangeMTU(link)), expect: .nothing)
         case .reading:
             bench.connect()
             bench.given(.perform(.read(link, AttributeHandle(rawValue: 3))))
-            bench.when(.perform(.writeWithResponse(link, AttributeHandle(rawValue: 3), Array(0..<100))))
-            bench.when(.perform(.discoverServices(link)))
+            bench.when(
+                .perform(.writeWithResponse(link, AttributeHandle(rawValue: 3), Array(0..<100))), expect: .nothing)
+            bench.when(.perform(.discoverServices(link)), expect: .nothing)
         case .channelOpen:
             bench.connect()
-            bench.when(.perform(.listen(SPSM(rawValue: 0x80))))
+            bench.when(.perform(.listen(SPSM(rawValue: 0x80))), expect: .nothing)
             bench.given(.frame(link, channel: 5, [0x14, 1, 10, 0, 0x80, 0, 0x41, 0, 100, 0, 23, 0, 9, 0]))
             bench.given(.perform(.sendSDU(link, L2CAPChannelID(rawValue: 0x40), Array(0..<100))))
         case .advertising:

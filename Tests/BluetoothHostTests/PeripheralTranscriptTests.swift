@@ -27,7 +27,7 @@ struct PeripheralTranscriptTests {
 
     private func serving() -> Bench {
         var bench = Bench()
-        bench.when(.perform(.setServices(Self.services)))
+        bench.when(.perform(.setServices(Self.services)), expect: .nothing)
         bench.connect(role: .peripheral)
         return bench
     }
@@ -63,9 +63,9 @@ struct PeripheralTranscriptTests {
         var advertisement = Self.advertisement
         advertisement.randomAddress = randomAddress
         start(advertisement, &bench)
-        bench.when(.perform(.startAdvertising(advertisement)))
+        bench.when(.perform(.startAdvertising(advertisement)), expect: .nothing)
         bench.when(.perform(.stopAdvertising), expect: .command(.leSetAdvertisingEnable(false)))
-        bench.when(.completed(.leSetAdvertisingEnable))
+        bench.when(.completed(.leSetAdvertisingEnable), expect: .nothing)
     }
 
     @Test("a new advertisement replaces the old one")
@@ -96,7 +96,7 @@ struct PeripheralTranscriptTests {
         var bench = Bench()
         start(Self.advertisement, &bench)
         bench.when(.event(.leConnectionComplete(.up(Self.central))), expect: .event(.connected(Self.central)))
-        bench.when(.perform(.stopAdvertising))
+        bench.when(.perform(.stopAdvertising), expect: .nothing)
         start(Self.advertisement, &bench)
     }
 
@@ -107,7 +107,7 @@ struct PeripheralTranscriptTests {
         for command in commands(Self.advertisement).dropLast() { bench.given(.completed(command.opcode)) }
         bench.when(.event(.leConnectionComplete(.up(Self.central))), expect: .event(.connected(Self.central)))
         bench.when(.completed(.leSetAdvertisingEnable), expect: .command(.leSetAdvertisingEnable(false)))
-        bench.when(.completed(.leSetAdvertisingEnable))
+        bench.when(.completed(.leSetAdvertisingEnable), expect: .nothing)
         start(Self.advertisement, &bench)
     }
 
@@ -175,7 +175,8 @@ struct PeripheralTranscriptTests {
     func mtuBound() {
         var bench = Bench()
         let value = LocalService.Characteristic(uuid: .short(0x2A00), properties: 0x02, value: Array(0..<100))
-        bench.when(.perform(.setServices([LocalService(uuid: .short(0x1800), characteristics: [value])])))
+        bench.when(
+            .perform(.setServices([LocalService(uuid: .short(0x1800), characteristics: [value])])), expect: .nothing)
         bench.connect(role: .peripheral)
         bench.when(.attribute([0x0A, 3, 0]), expect: .attribute([0x0B] + Array(0..<22)))
         bench.when(.attribute([0x0C, 3, 0, 90, 0]), expect: .attribute([0x0D] + Array(90..<100)))
@@ -190,8 +191,8 @@ struct PeripheralTranscriptTests {
             .attribute([0x12, 7, 0, 1, 2]), expect: .attribute([0x13]), .event(.written(link, attribute, [1, 2])))
         bench.when(.attribute([0x52, 7, 0, 3]), expect: .event(.written(link, attribute, [3])))
         // A write command that is not permitted is ignored.
-        bench.when(.attribute([0x52, 3, 0, 3]))
-        bench.when(.attribute([0x52, 99, 0, 3]))
+        bench.when(.attribute([0x52, 3, 0, 3]), expect: .nothing)
+        bench.when(.attribute([0x52, 99, 0, 3]), expect: .nothing)
     }
 
     @Test("each link enables and disables notifications for itself")
@@ -204,7 +205,7 @@ struct PeripheralTranscriptTests {
         bench.when(.attribute([0x12, 4, 0, 1, 0]), expect: .attribute([0x13]))
         bench.when(.attribute([0x0A, 4, 0]), expect: .attribute([0x0B, 1, 0]))
         bench.when(.attribute([0x0A, 4, 0], on: otherLink), expect: .attribute([0x0B, 0, 0], on: otherLink))
-        bench.when(.freed(2))
+        bench.when(.freed(2), expect: .nothing)
         bench.when(
             .attribute([0x12, 4, 0, 0, 0]), expect: .attribute([0x13]), .event(.subscribed(link, value, enabled: false))
         )

@@ -41,7 +41,7 @@ struct ServiceDiscoveryTranscriptTests {
         bench.when(
             .perform(.discoverService(link, Self.service)),
             expect: .attribute([0x06, 1, 0, 0xFF, 0xFF, 0x00, 0x28] + Self.service.wireOctets))
-        bench.when(.freed(1))
+        bench.when(.freed(1), expect: .nothing)
         bench.when(.attribute([0x07, 0x10, 0, 0x15, 0]), expect: .attribute(Self.findCharacteristics))
         bench.when(
             .attribute([0x09, 21] + declaration(0x11, 0x04, Self.toPeer)),
@@ -49,7 +49,7 @@ struct ServiceDiscoveryTranscriptTests {
         bench.when(
             .attribute([0x09, 21] + declaration(0x13, 0x10, Self.fromPeer)),
             expect: .attribute([0x08, 0x15, 0, 0x15, 0, 0x03, 0x28]))
-        bench.when(.freed(3))
+        bench.when(.freed(3), expect: .nothing)
         // No handle lies between the first value and the second declaration, so descriptors are only asked for at 0x15.
         bench.when(.attribute([0x01, 0x08, 0x15, 0, 0x0A]), expect: .attribute([0x04, 0x15, 0, 0x15, 0]))
         bench.when(
@@ -187,12 +187,12 @@ struct ServiceDiscoveryTranscriptTests {
         var bench = Bench()
         bench.connect()
         bench.given(.perform(.discoverService(link, .short(0x180F))))
-        bench.when(.freed(1))
+        bench.when(.freed(1), expect: .nothing)
         bench.given(.attribute([0x07, 1, 0, 0xFF, 0xFF]))
         var answers = 0
         var discovered: Int?
         while discovered == nil, answers < 100 {
-            bench.when(.freed(1))
+            bench.when(.freed(1), expect: .nothing)
             let handle = UInt8(1 + 2 * answers)
             answers += 1
             for case .event(.serviceDiscovered(_, let service)) in bench.given(

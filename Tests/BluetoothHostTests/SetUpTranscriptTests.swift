@@ -65,7 +65,7 @@ struct SetUpTranscriptTests {
         talk.when(.timerFired, expect: .setTimer(deadline))
         talk.wait(.milliseconds(1))
         talk.when(.timerFired, expect: .event(.failed(.noAnswer(opcode))))
-        talk.when(.completed(opcode))
+        talk.when(.completed(opcode), expect: .nothing)
         #expect(talk.given(.perform(.startScanning(active: true))).isEmpty)
     }
 
@@ -149,7 +149,7 @@ struct SetUpTranscriptTests {
         talk.given(.transportOpened)
         talk.wait(.milliseconds(5))
         talk.when(.status(.reset), expect: .command(.readLocalVersionInformation), .setTimer(talk.now + .seconds(2)))
-        talk.when(.status(.readLocalVersionInformation))
+        talk.when(.status(.readLocalVersionInformation), expect: .nothing)
         let effects = talk.given(.completed(.readLocalVersionInformation, .success, [12, 0, 0, 12, 0x0F, 0, 0, 0]))
         #expect(effects.first == .command(.readLocalSupportedFeatures))
     }
@@ -169,9 +169,9 @@ struct SetUpTranscriptTests {
     @Test("commands given before the controller is ready are sent when it is")
     func keptCommands() {
         var bench = Bench()
-        bench.when(.transportClosed)
-        bench.when(.perform(.startScanning(active: true)))
-        bench.when(.perform(.setAcceptList([kitchen])))
+        bench.when(.transportClosed, expect: .nothing)
+        bench.when(.perform(.startScanning(active: true)), expect: .nothing)
+        bench.when(.perform(.setAcceptList([kitchen])), expect: .nothing)
         bench.talk.given(.transportOpened)
         for (opcode, parameters) in Bench.setUpAnswers(Bench.info).dropLast() {
             bench.given(.completed(opcode, .success, parameters))

@@ -43,7 +43,7 @@ struct ShortRadioTranscriptTests {
             .command(.leAddDeviceToFilterAcceptList(kitchen)))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create()))
-        bench.when(.status(.leCreateConnection))
+        bench.when(.status(.leCreateConnection), expect: .nothing)
         for (leaving, coming, waiting) in [
             (hall, Self.attic, [Self.cellar, hall]), (Self.attic, Self.cellar, [hall, Self.attic]),
             (Self.cellar, hall, [Self.attic, Self.cellar]),
@@ -52,13 +52,13 @@ struct ShortRadioTranscriptTests {
             bench.wait(
                 .milliseconds(1), expect: .event(.acceptListRotated(waiting: waiting)),
                 .command(.leCreateConnectionCancel))
-            bench.when(.completed(.leCreateConnectionCancel))
+            bench.when(.completed(.leCreateConnectionCancel), expect: .nothing)
             bench.when(Self.cancelled, expect: .command(.leRemoveDeviceFromFilterAcceptList(leaving)))
             bench.when(
                 .completed(.leRemoveDeviceFromFilterAcceptList),
                 expect: .command(.leAddDeviceToFilterAcceptList(coming)))
             bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create()))
-            bench.when(.status(.leCreateConnection))
+            bench.when(.status(.leCreateConnection), expect: .nothing)
         }
     }
 
@@ -73,10 +73,10 @@ struct ShortRadioTranscriptTests {
         for (peer, waiting) in [
             (hall, [kitchen, Self.attic]), (kitchen, [Self.attic, hall]), (Self.attic, [kitchen, hall]),
         ] {
-            bench.when(.status(.leCreateConnection))
+            bench.when(.status(.leCreateConnection), expect: .nothing)
             bench.wait(
                 .seconds(2), expect: .event(.acceptListRotated(waiting: waiting)), .command(.leCreateConnectionCancel))
-            bench.when(.completed(.leCreateConnectionCancel))
+            bench.when(.completed(.leCreateConnectionCancel), expect: .nothing)
             bench.when(Self.cancelled, expect: .command(Self.create(peer)))
         }
     }
@@ -89,8 +89,8 @@ struct ShortRadioTranscriptTests {
         bench.when(
             .completed(.leAddDeviceToFilterAcceptList, .commandDisallowed),
             expect: .event(.connectionFailed(.commandDisallowed)), .command(.leCreateConnectionCancel))
-        bench.when(.completed(.leCreateConnectionCancel))
-        bench.when(Self.cancelled)
+        bench.when(.completed(.leCreateConnectionCancel), expect: .nothing)
+        bench.when(Self.cancelled, expect: .nothing)
         bench.wait(.milliseconds(250), expect: .command(.leAddDeviceToFilterAcceptList(kitchen)))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
     }
@@ -106,7 +106,7 @@ struct ShortRadioTranscriptTests {
         bench.given(.perform(.setAcceptList([kitchen])))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create()))
         if isToldLater {
-            bench.when(.status(.leCreateConnection))
+            bench.when(.status(.leCreateConnection), expect: .nothing)
             bench.when(.event(.leConnectionComplete(.failed(status))), expect: .event(.linkLimitReached(links: 1)))
         } else {
             bench.when(.status(.leCreateConnection, status), expect: .event(.linkLimitReached(links: 1)))
@@ -114,13 +114,13 @@ struct ShortRadioTranscriptTests {
         // The limit may be temporary, so the host tries again every minute; the same refusal is not reported again.
         bench.wait(.milliseconds(59_999))
         bench.wait(.milliseconds(1), expect: .command(Self.create()))
-        bench.when(.status(.leCreateConnection, status))
+        bench.when(.status(.leCreateConnection, status), expect: .nothing)
         // When another peer is added, the host tries at once, is refused, and reports nothing.
         bench.when(
             .perform(.setAcceptList([kitchen, Self.attic])),
             expect: .command(.leAddDeviceToFilterAcceptList(Self.attic)))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create()))
-        bench.when(.status(.leCreateConnection, status))
+        bench.when(.status(.leCreateConnection, status), expect: .nothing)
         bench.when(
             .event(.disconnectionComplete(.success, otherLink, reason: .remoteUserTerminated)),
             expect: .event(
@@ -146,7 +146,7 @@ struct ShortRadioTranscriptTests {
         bench.given(.perform(.setAcceptList([kitchen, hall, Self.attic])))
         bench.given(.completed(.leAddDeviceToFilterAcceptList))
         bench.given(.completed(.leAddDeviceToFilterAcceptList))
-        bench.when(.status(.leCreateConnection))
+        bench.when(.status(.leCreateConnection), expect: .nothing)
         connected(
             &bench, kitchen, link, expect: .event(.acceptListRotated(waiting: [])),
             .command(.leRemoveDeviceFromFilterAcceptList(kitchen)))
@@ -154,7 +154,7 @@ struct ShortRadioTranscriptTests {
             .completed(.leRemoveDeviceFromFilterAcceptList),
             expect: .command(.leAddDeviceToFilterAcceptList(Self.attic)))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create()))
-        bench.when(.status(.leCreateConnection))
+        bench.when(.status(.leCreateConnection), expect: .nothing)
         connected(&bench, hall, otherLink, expect: .event(.linkLimitReached(links: 2)))
         bench.wait(.seconds(60))
         bench.when(
@@ -169,7 +169,7 @@ struct ShortRadioTranscriptTests {
         var bench = Bench(.init(maximumLinks: 1))
         bench.given(.perform(.setAcceptList([kitchen])))
         bench.given(.completed(.leAddDeviceToFilterAcceptList))
-        bench.when(.status(.leCreateConnection))
+        bench.when(.status(.leCreateConnection), expect: .nothing)
         connected(&bench, kitchen, link)
     }
 
@@ -182,23 +182,23 @@ struct ShortRadioTranscriptTests {
         var bench = Bench(info: info)
         bench.given(.perform(.setAcceptList([kitchen])))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create()))
-        bench.when(.status(.leCreateConnection))
+        bench.when(.status(.leCreateConnection), expect: .nothing)
         // The host cancels the connection first, because the controller said that it cannot do both.
         bench.when(.perform(.startScanning(active: true)), expect: .command(.leCreateConnectionCancel))
         for _ in 0..<3 {
-            bench.when(.completed(.leCreateConnectionCancel))
+            bench.when(.completed(.leCreateConnectionCancel), expect: .nothing)
             bench.when(Self.cancelled, expect: .command(Self.scan[0]))
             bench.when(.completed(.leSetScanParameters), expect: .command(Self.scan[1]))
-            bench.when(.completed(.leSetScanEnable))
+            bench.when(.completed(.leSetScanEnable), expect: .nothing)
             bench.wait(.milliseconds(2999))
             bench.wait(.milliseconds(1), expect: .command(Self.stopScan))
             bench.when(.completed(.leSetScanEnable), expect: .command(Self.create()))
-            bench.when(.status(.leCreateConnection))
+            bench.when(.status(.leCreateConnection), expect: .nothing)
             bench.wait(.milliseconds(1999))
             bench.wait(.milliseconds(1), expect: .command(.leCreateConnectionCancel))
         }
-        bench.when(.perform(.stopScanning))
-        bench.when(.completed(.leCreateConnectionCancel))
+        bench.when(.perform(.stopScanning), expect: .nothing)
+        bench.when(.completed(.leCreateConnectionCancel), expect: .nothing)
         bench.when(Self.cancelled, expect: .command(Self.create()))
     }
 
@@ -209,7 +209,7 @@ struct ShortRadioTranscriptTests {
         var bench = Bench(info: info)
         bench.when(.perform(.startScanning(active: true)), expect: .command(Self.scan[0]))
         bench.when(.completed(.leSetScanParameters), expect: .command(Self.scan[1]))
-        bench.when(.completed(.leSetScanEnable))
+        bench.when(.completed(.leSetScanEnable), expect: .nothing)
         for _ in 0..<5 { bench.wait(.seconds(3)) }
         bench.when(.perform(.stopScanning), expect: .command(Self.stopScan))
     }
@@ -219,13 +219,13 @@ struct ShortRadioTranscriptTests {
         var bench = Bench()
         bench.given(.perform(.startScanning(active: true)))
         bench.given(.completed(.leSetScanParameters))
-        bench.when(.completed(.leSetScanEnable))
+        bench.when(.completed(.leSetScanEnable), expect: .nothing)
         bench.given(.perform(.setAcceptList([kitchen])))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create()))
-        bench.when(.status(.leCreateConnection, .commandDisallowed))
+        bench.when(.status(.leCreateConnection, .commandDisallowed), expect: .nothing)
         bench.wait(.seconds(3), expect: .command(Self.stopScan))
         bench.when(.completed(.leSetScanEnable), expect: .command(Self.create()))
-        bench.when(.status(.leCreateConnection))
+        bench.when(.status(.leCreateConnection), expect: .nothing)
         bench.wait(.seconds(2), expect: .command(.leCreateConnectionCancel))
     }
 

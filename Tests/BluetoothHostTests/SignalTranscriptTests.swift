@@ -37,7 +37,7 @@ struct SignalTranscriptTests {
             bench.when(Self.answered(rssi), expect: .event(.rssiRead(link, rssi)))
         }
         bench.when(Self.ask, expect: Self.question)
-        bench.when(Self.answered(127))
+        bench.when(Self.answered(127), expect: .nothing)
     }
 
     @Test("a second request for the same link sends no command, and links are read one after the other")
@@ -45,9 +45,9 @@ struct SignalTranscriptTests {
         var bench = connected()
         bench.connect(otherLink, hall)
         bench.when(Self.ask, expect: Self.question)
-        bench.when(Self.ask)
-        bench.when(.perform(.readRSSI(otherLink)))
-        bench.when(.perform(.readRSSI(otherLink)))
+        bench.when(Self.ask, expect: .nothing)
+        bench.when(.perform(.readRSSI(otherLink)), expect: .nothing)
+        bench.when(.perform(.readRSSI(otherLink)), expect: .nothing)
         bench.when(
             Self.answered(-60), expect: .event(.rssiRead(link, -60)), .command(.readRSSI(otherLink)))
         bench.when(Self.answered(-70, 0x41), expect: .event(.rssiRead(otherLink, -70)))
@@ -59,9 +59,9 @@ struct SignalTranscriptTests {
         var bench = connected()
         bench.when(Self.ask, expect: Self.question)
         bench.when(.perform(.write(link, AttributeHandle(rawValue: 3), [7])), expect: .attribute([0x52, 3, 0, 7]))
-        bench.when(.perform(.disconnect(link, reason: .remoteUserTerminated)))
+        bench.when(.perform(.disconnect(link, reason: .remoteUserTerminated)), expect: .nothing)
         // A status that announces an answer is not the answer.
-        bench.when(.status(.readRSSI))
+        bench.when(.status(.readRSSI), expect: .nothing)
         bench.when(
             Self.answered(-60), expect: .event(.rssiRead(link, -60)),
             .command(.disconnect(link, reason: .remoteUserTerminated)))
@@ -102,7 +102,7 @@ struct SignalTranscriptTests {
         var bench = connected()
         bench.when(Self.ask, expect: Self.question)
         bench.wait(.seconds(2), expect: .event(.anomaly("no answer to 0x1405")), Self.probe)
-        bench.when(.completed(.readBDADDR, .success, Bench.info.address.wireOctets))
+        bench.when(.completed(.readBDADDR, .success, Bench.info.address.wireOctets), expect: .nothing)
         bench.when(Self.ask, expect: .event(.anomaly("0x1405 was refused: 0x01")))
         bench.when(.attribute([0x1B, 3, 0, 1]), expect: .event(.notified(link, AttributeHandle(rawValue: 3), [1])))
     }
@@ -110,16 +110,16 @@ struct SignalTranscriptTests {
     @Test("the RSSI of an unknown link is not read, and the answer for an ended link is ignored")
     func goneLink() {
         var bench = connected()
-        bench.when(.perform(.readRSSI(otherLink)))
+        bench.when(.perform(.readRSSI(otherLink)), expect: .nothing)
         for answer in [Self.answered(-60), .completed(.readRSSI, .unknownConnectionIdentifier, [0x40, 0, 0])] {
             bench.when(Self.ask, expect: Self.question)
             bench.given(.event(.disconnectionComplete(.success, link, reason: .connectionTimeout)))
-            bench.when(answer)
+            bench.when(answer, expect: .nothing)
             bench.connect()
         }
         // The controller may report the end of the link by this status first.
         bench.when(Self.ask, expect: Self.question)
-        bench.when(.completed(.readRSSI, .unknownConnectionIdentifier))
+        bench.when(.completed(.readRSSI, .unknownConnectionIdentifier), expect: .nothing)
         bench.when(Self.ask, expect: Self.question)
     }
 }

@@ -82,7 +82,7 @@ struct ValueTranscriptTests {
         var bench = connected()
         let value = Array(0..<60 as Range<UInt8>)
         bench.given(.perform(.exchangeMTU(link)))
-        bench.when(.perform(.read(link, attribute)))
+        bench.when(.perform(.read(link, attribute)), expect: .nothing)
         bench.when(
             .attribute([0x03, 64, 0]), expect: .event(.mtuExchanged(link, attMTU: 64)), .attribute([0x0A, 3, 0]))
         bench.when(.attribute([0x0B] + value), expect: .event(.read(link, attribute, value)))
@@ -164,8 +164,8 @@ struct ValueTranscriptTests {
         var bench = connected()
         let value = [UInt8](repeating: 0, count: 513)
         bench.given(.perform(.exchangeMTU(link)))
-        bench.when(.perform(.writeWithResponse(link, attribute, value)))
-        bench.when(.perform(.read(link, attribute)))
+        bench.when(.perform(.writeWithResponse(link, attribute, value)), expect: .nothing)
+        bench.when(.perform(.read(link, attribute)), expect: .nothing)
         bench.when(
             .attribute([0x03, 23, 0]), expect: .event(.mtuExchanged(link, attMTU: 23)),
             .event(.procedureFailed(link, .write(attribute, value), .valueTooLong)), .attribute([0x0A, 3, 0]))

@@ -33,10 +33,15 @@ struct ByteReaderTests {
         #expect(reader.isAtEnd)
     }
 
-    @Test("numbers are little-endian: their lowest octet comes first")
+    @Test(
+        "numbers are little-endian, that is their lowest octet comes first, unless the name of the method says otherwise"
+    )
     func endianness() throws {
-        var reader = ByteReader([0x34, 0x12])
+        var reader = ByteReader([0x34, 0x12, 0x12, 0x34, 0x56])
         #expect(try reader.uint16() == 0x1234)
+        #expect(try reader.uint16BE() == 0x1234)
+        #expect(reader.rest == [0x56] && reader.remainingCount == 1)
+        #expect(throws: Truncated(needed: 2, available: 1)) { try reader.uint16BE() }
     }
 
     @Test("reading a field beyond the end says how many octets it needs, and does not move the reader")

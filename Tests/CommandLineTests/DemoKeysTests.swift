@@ -83,7 +83,7 @@ struct DemoKeysTests {
     @Test("arrows and function keys are not letters", arguments: ["\u{1B}[H", "\u{1B}OH", "\u{1B}[1;5H", "\u{1B}k"])
     func escapeSequences(text: String) {
         var talk = Self.keys()
-        for byte in text.utf8 { talk.when(.byte(byte)) }
+        for byte in text.utf8 { talk.when(.byte(byte), expect: .nothing) }
         #expect(talk.given(Self.key("?")) == [.help])
     }
 
@@ -97,10 +97,10 @@ struct DemoKeysTests {
     @Test("the arrows swipe over the Duo, the button that was pressed last")
     func arrows() {
         var talk = Self.dials()
-        for byte in "\u{1B}[".utf8 { talk.when(.byte(byte)) }
+        for byte in "\u{1B}[".utf8 { talk.when(.byte(byte), expect: .nothing) }
         talk.when(Self.key("C"), expect: .act(button: "sofa", .swipe(.right)))
         talk.given(Self.key("m"))
-        for byte in "\u{1B}O".utf8 { talk.when(.byte(byte)) }
+        for byte in "\u{1B}O".utf8 { talk.when(.byte(byte), expect: .nothing) }
         talk.when(Self.key("A"), expect: .act(button: "sofa", .swipe(.up, part: .small)))
     }
 
@@ -127,7 +127,7 @@ struct DemoKeysTests {
     func otherBytes(byte: UInt8) {
         guard !"kKhHq?\u{3}\u{4}".utf8.contains(byte) else { return }
         var talk = Self.keys()
-        talk.when(.byte(byte))
+        talk.when(.byte(byte), expect: .nothing)
         #expect(talk.given(.byte(byte)) == [])
     }
 

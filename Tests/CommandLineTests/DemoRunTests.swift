@@ -41,15 +41,15 @@ struct DemoRunTests {
         var talk = Talk(DemoRun(script: script))
         talk.when(
             .connected, expect: .send(["request": "watch"]), request("status"), .setTimer(talk.now + .seconds(10)))
-        talk.when(.received(["status": "ok", "data": .object([])]))
+        talk.when(.received(["status": "ok", "data": .object([])]), expect: .nothing)
         talk.when(
             answer("status", status()),
             expect: .subscribe(broker: "unix:/tmp/tryck-demo.abcdef/state/broker/mqtt.sock"))
         talk.when(.subscribed, expect: request("permit_join", ["time": 30]), .setTimer(talk.now + .seconds(30)))
-        talk.when(answer("permit_join"))
+        talk.when(answer("permit_join"), expect: .nothing)
         let first = line("button", ("id", "1"), ("state", "ready"))
-        talk.when(.received(first))
-        talk.when(.received(first))
+        talk.when(.received(first), expect: .nothing)
+        talk.when(.received(first), expect: .nothing)
         talk.when(
             .received(line("button", ("id", "2"), ("state", "ready"))), expect: request("permit_join", ["time": 0]))
         return talk
@@ -79,8 +79,8 @@ struct DemoRunTests {
         // Read only after the probe was sent: the press is not over.
         let started = Self.line("rule", ("rule", "r"), ("run", 1), ("outcome", "started"))
         talk.when(.received(started), expect: .show(started))
-        talk.when(.received(Self.line("publish", ("topic", "a"), ("payload", "on"))))
-        talk.when(Self.answer("health_check"))
+        talk.when(.received(Self.line("publish", ("topic", "a"), ("payload", "on"))), expect: .nothing)
+        talk.when(Self.answer("health_check"), expect: .nothing)
 
         let completed = Self.line("rule", ("rule", "r"), ("run", 1), ("outcome", "completed"))
         talk.when(.received(completed), expect: .show(completed))
@@ -93,7 +93,7 @@ struct DemoRunTests {
         let up = Self.line("event", ("id", "2"), ("event", "up"))
         talk.when(.received(up), expect: .show(up), Self.request("health_check"))
         talk.when(Self.answer("health_check"), expect: .cancelTimer, .finish)
-        talk.when(.timerFired)
+        talk.when(.timerFired, expect: .nothing)
     }
 
     @Test("a rule that failed ends the script with its reason")
@@ -109,10 +109,10 @@ struct DemoRunTests {
     @Test("with keys, a move is a press, and nothing ends by itself")
     func keys() throws {
         var talk = try Self.playing(nil)
-        talk.when(.act(button: "hall", .press(.down)))
+        talk.when(.act(button: "hall", .press(.down)), expect: .nothing)
         talk.when(Self.answer("permit_join"), expect: .cancelTimer, Self.ready)
         talk.when(.act(button: "hall", .press(.down)), expect: Self.press("hall", "down"))
-        talk.when(Self.answer("simulator/press"))
+        talk.when(Self.answer("simulator/press"), expect: .nothing)
         let down = Self.line("event", ("id", "2"), ("event", "down"))
         talk.when(.received(down), expect: .show(down))
     }
@@ -121,14 +121,14 @@ struct DemoRunTests {
     func waiting() {
         var talk = Talk(DemoRun(script: nil))
         talk.given(.connected)
-        talk.when(Self.answer("status", Self.status(adapter: "resetting", broker: "disconnected")))
+        talk.when(Self.answer("status", Self.status(adapter: "resetting", broker: "disconnected")), expect: .nothing)
         talk.when(.received(Self.line("adapter", ("state", "powered_on"))), expect: Self.request("status"))
-        talk.when(Self.answer("status", Self.status(broker: "disconnected")))
+        talk.when(Self.answer("status", Self.status(broker: "disconnected")), expect: .nothing)
         talk.when(.received(Self.line("broker", ("state", "connected"))), expect: Self.request("status"))
         talk.when(
             Self.answer("status", Self.status()),
             expect: .subscribe(broker: "unix:/tmp/tryck-demo.abcdef/state/broker/mqtt.sock"))
-        talk.when(Self.answer("status", Self.status()))
+        talk.when(Self.answer("status", Self.status()), expect: .nothing)
     }
 
     @Test("an unknown button is an error before anything is pressed")
@@ -175,7 +175,9 @@ struct DemoRunTests {
     func noBroker() {
         var talk = Talk(DemoRun(script: nil))
         talk.given(.connected)
-        talk.when(Self.answer("status", ["simulated_buttons": ["kitchen"], "faults": ["There is no mosquitto."]]))
+        talk.when(
+            Self.answer("status", ["simulated_buttons": ["kitchen"], "faults": ["There is no mosquitto."]]),
+            expect: .nothing)
         talk.wait(DemoRun.startTimeLimit)
         talk.when(
             .timerFired,
@@ -189,7 +191,7 @@ struct DemoRunTests {
         var talk = try Self.playing(nil)
         talk.given(Self.answer("permit_join"))
         talk.given(.delivered(.init(topicName: "tryck/bridge/event", payload: "{}"), qos: 1))
-        talk.when(Self.answer("order"))
+        talk.when(Self.answer("order"), expect: .nothing)
     }
 
     @Test("a message that arrives before the daemon tells of it is shown behind what has caused it")
@@ -202,11 +204,11 @@ struct DemoRunTests {
         talk.when(.received(click), expect: .show(click))
         let sent = Self.line("publish", ("topic", "a"), ("payload", "on"), ("rule", "r"), ("run", 1))
         talk.when(.received(sent), expect: .show(sent))
-        talk.when(Self.answer("order"))
+        talk.when(Self.answer("order"), expect: .nothing)
 
         // The daemon does not tell of messages that others publish.
         talk.when(.delivered(.init(topicName: "b", payload: "1"), qos: 1), expect: order)
-        talk.when(.delivered(.init(topicName: "b", payload: "2"), qos: 1))
+        talk.when(.delivered(.init(topicName: "b", payload: "2"), qos: 1), expect: .nothing)
         func foreign(_ payload: JSONValue) -> DemoRun.Effect {
             .show(["kind": "publish", "topic": "b", "payload": payload, "qos": 1])
         }

@@ -23,7 +23,7 @@ struct EmbeddedBrokerSupervisorTests {
     func start() {
         var talk = Transcript(EmbeddedBrokerSupervisor(seed: 1))
         talk.when(.start, expect: .setTimer(talk.now))
-        talk.when(.start)
+        talk.when(.start, expect: .nothing)
         talk.when(.timerFired, expect: .launch)
         talk.when(.launched, expect: .setTimer(talk.now + .milliseconds(20)))
         talk.wait(.milliseconds(20))
@@ -32,7 +32,7 @@ struct EmbeddedBrokerSupervisorTests {
         talk.wait(.milliseconds(20))
         talk.when(.timerFired, expect: .probe)
         talk.when(.probed(isListening: true), expect: .ready)
-        talk.when(.timerFired)
+        talk.when(.timerFired, expect: .nothing)
     }
 
     @Test("a program that does not answer for ten seconds is killed, and its end is a failure like any other")
@@ -89,7 +89,7 @@ struct EmbeddedBrokerSupervisorTests {
             var talk = isStarted ? Self.starting() : Transcript(EmbeddedBrokerSupervisor(seed: 1))
             talk.when(.stop, expect: .cancelTimer, .end)
             for late in [.timerFired, .ended("status 0"), .probed(isListening: true)] as [Supervisor.Input] {
-                talk.when(late)
+                talk.when(late, expect: .nothing)
             }
             talk.when(.start, expect: .setTimer(talk.now))
         }

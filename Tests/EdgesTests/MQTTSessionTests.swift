@@ -71,7 +71,7 @@ struct MQTTSessionTests {
     func connectTwice() {
         for talk in [Self.dialling(), Self.handshaking(), Self.connected()] {
             var talk = talk
-            talk.when(.connect)
+            talk.when(.connect, expect: .nothing)
         }
     }
 
@@ -151,7 +151,7 @@ struct MQTTSessionTests {
         var talk = Self.handshaking()
         for (isReadAgain, version) in [(false, .v311), (false, .v311), (true, .v5)] as [(Bool, MQTTProtocolVersion)] {
             let failure = version == .v5 ? Self.lost : Self.malformed
-            if isReadAgain { talk.when(.configurationRead) }
+            if isReadAgain { talk.when(.configurationRead, expect: .nothing) }
             let effects = talk.given(.returned(.serve, Outcome(failure: failure)))
             talk.wait(try #require(Self.retry(effects, after: talk.now)))
             talk.when(.timerFired, expect: .dial(version))
@@ -178,7 +178,7 @@ struct MQTTSessionTests {
     func published() {
         var talk = Self.connected()
         talk.when(.publish(Self.message(1)), expect: .publish(Self.message(1)))
-        talk.when(.returned(.publish(Self.message(1), .accepted(messageID: 7)), Outcome()))
+        talk.when(.returned(.publish(Self.message(1), .accepted(messageID: 7)), Outcome()), expect: .nothing)
         talk.send(Self.message(2))
         talk.when(
             .returned(
@@ -229,7 +229,7 @@ struct MQTTSessionTests {
         talk.when(
             .subscribe(Subscription("a\0b")),
             expect: .report(.subscribeFailed(topicFilter: "a\0b", "it contains a NUL character")))
-        talk.when(.unsubscribe("a\0b"))
+        talk.when(.unsubscribe("a\0b"), expect: .nothing)
     }
 
     @Test("a message whose packet identifier is used again was never acknowledged")
@@ -326,11 +326,11 @@ struct MQTTSessionTests {
     @Test("the socket is watched for writing while there is output, or input that TLS has decrypted")
     func interest() {
         var talk = Self.handshaking()
-        talk.when(.returned(.serve, Outcome(hasOutput: true)))
+        talk.when(.returned(.serve, Outcome(hasOutput: true)), expect: .nothing)
         talk.when(.returned(.serve, Outcome()), expect: .watch(.init(reads: true, writes: false)))
         talk.when(.returned(.serve, Outcome(hasPendingInput: true)), expect: .watch(.init()))
         talk.when(.returned(.serve, Outcome()), expect: .watch(.init(reads: true, writes: false)))
-        talk.when(.returned(.serve, Outcome()))
+        talk.when(.returned(.serve, Outcome()), expect: .nothing)
     }
 
     @Test("reading pauses after a thousand packets whose answers the broker does not take")
@@ -412,7 +412,7 @@ struct MQTTSessionTests {
         talk.when(
             .subscribe(Subscription("a")),
             expect: .report(.subscribeFailed(topicFilter: "a", "there is no connection to the broker")))
-        talk.when(.unsubscribe("a"))
+        talk.when(.unsubscribe("a"), expect: .nothing)
     }
 
     // MARK: Disconnecting
@@ -447,14 +447,14 @@ struct MQTTSessionTests {
         talk = Self.dialling()
         talk.when(.disconnect, expect: .close, .finished)
         // The helper's result comes too late.
-        talk.when(.dialled(nil))
+        talk.when(.dialled(nil), expect: .nothing)
         talk = Self.handshaking()
         talk.when(.disconnect, expect: .close, .finished, .cancelTimer)
         talk = Self.dialling()
         talk.given(.dialled(Self.refused))
         talk.when(.disconnect, expect: .close, .finished, .cancelTimer)
         talk.wait(.seconds(60))
-        talk.when(.timerFired)
+        talk.when(.timerFired, expect: .nothing)
     }
 }
 

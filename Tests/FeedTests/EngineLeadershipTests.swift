@@ -73,7 +73,7 @@ struct EngineLeadershipTests {
         var talk = Self.connected(term: 30)
         talk.wait(.seconds(5))
         talk.when(.timerFired, expect: .record(term: 31), Self.claims(31), .setTimer(talk.now + .seconds(1)))
-        talk.when(Self.claim(31))
+        talk.when(Self.claim(31), expect: .nothing)
         talk.wait(.seconds(1))
         talk.when(
             .timerFired, expect: .lead(term: 31, continues: false), Self.online(), .setTimer(talk.now + .seconds(3)))
@@ -84,7 +84,7 @@ struct EngineLeadershipTests {
         var talk = Self.standingBy()
         talk.when(
             Self.state(false), expect: .record(term: 8), Self.claims(8, "a2"), .setTimer(talk.now + .seconds(1)))
-        talk.when(Self.claim(8, "a2"))
+        talk.when(Self.claim(8, "a2"), expect: .nothing)
         talk.wait(.seconds(1))
         talk.when(
             .timerFired, expect: .lead(term: 8, continues: false), Self.online("a2"),
@@ -127,7 +127,7 @@ struct EngineLeadershipTests {
     @Test("the will of an engine that stands by does not count")
     func foreignWill() {
         var talk = Self.standingBy()
-        talk.when(Self.state(false, "a3"))
+        talk.when(Self.state(false, "a3"), expect: .nothing)
         var leader = Self.leading()
         leader.when(Self.state(false, "a3"), expect: Self.online())
     }
@@ -309,13 +309,13 @@ struct EngineLeadershipTests {
     @Test("a leader that hears of a higher term from a site goes on, and raises its term with its next state")
     func sitesKnowMore() {
         var talk = Self.leading()
-        talk.when(.sitesHeard(term: 9))
+        talk.when(.sitesHeard(term: 9), expect: .nothing)
         talk.wait(.seconds(3))
         talk.when(
             .timerFired, expect: .record(term: 10), Self.claims(10), .lead(term: 10, continues: true), Self.online(),
             .setTimer(talk.now + .seconds(3)))
-        talk.when(Self.claim(10))
-        talk.when(.sitesHeard(term: 1 << 53))
+        talk.when(Self.claim(10), expect: .nothing)
+        talk.when(.sitesHeard(term: 1 << 53), expect: .nothing)
         talk.wait(.seconds(3))
         #expect(talk.given(.timerFired).first == .record(term: 11 + 1 << 20))
     }
@@ -328,7 +328,7 @@ struct EngineLeadershipTests {
         talk.given(Self.claim(1))
         for term in 2...10 {
             talk.wait(.milliseconds(100))
-            talk.when(.sitesHeard(term: term))
+            talk.when(.sitesHeard(term: term), expect: .nothing)
         }
         talk.wait(.milliseconds(100))
         #expect(talk.given(.timerFired).first == .lead(term: 1, continues: false))
@@ -388,7 +388,7 @@ struct EngineLeadershipTests {
     @Test("a claim in our name that is retained from an earlier process is no reason to lead at once")
     func retainedClaim() {
         var talk = Self.connected("a2", term: 3)
-        talk.when(Self.claim(8, "a2"))
+        talk.when(Self.claim(8, "a2"), expect: .nothing)
         #expect(talk.machine.state == .standingBy)
     }
 
@@ -399,7 +399,7 @@ struct EngineLeadershipTests {
         #expect(talk.machine.state == .standingBy)
         talk.given(Self.state(false))
         talk.wait(.seconds(60))
-        talk.when(.timerFired)
+        talk.when(.timerFired, expect: .nothing)
         talk.when(.canRecord(true), expect: .record(term: 2), Self.claims(2), .setTimer(talk.now + .seconds(1)))
         var other = Self.standingBy()
         other.given(.canRecord(false))
@@ -444,7 +444,7 @@ struct EngineLeadershipTests {
         talk.when(.disconnected, expect: .fence, .cancelTimer)
         talk.wait(.seconds(60))
         talk.when(.connected, expect: .setTimer(talk.now + .milliseconds(1500)))
-        talk.when(Self.state(false))
+        talk.when(Self.state(false), expect: .nothing)
         talk.when(
             Self.claim(1), expect: .lead(term: 1, continues: true), Self.online(), .setTimer(talk.now + .seconds(3)))
     }
@@ -464,7 +464,7 @@ struct EngineLeadershipTests {
         var talk = Self.leading("a2")
         talk.given(.disconnected)
         talk.given(.connected)
-        if isOlder { talk.when(Self.claim(1, "a1")) }
+        if isOlder { talk.when(Self.claim(1, "a1"), expect: .nothing) }
         talk.wait(.milliseconds(1500))
         talk.when(
             .timerFired, expect: .stop, .record(term: 2), Self.claims(2, "a2"), .setTimer(talk.now + .seconds(1)))
@@ -488,17 +488,17 @@ struct EngineLeadershipTests {
         talk.given(Self.state(true, rules: "r1"))
         #expect(talk.given(Self.state(true, rules: "r2")).contains(.rulesDiffer(engine: "a1", leads: true)))
         #expect(!talk.given(Self.state(true, rules: "r2")).contains(.rulesDiffer(engine: "a1", leads: true)))
-        talk.when(.rules("r2"))
+        talk.when(.rules("r2"), expect: .nothing)
         talk.when(.rules("r3"), expect: .rulesDiffer(engine: "a1", leads: true))
         var leader = Self.leading()
         leader.when(.rules("r1"), expect: Self.online(rules: "r1"))
-        leader.when(Self.presence("a2", term: 1, rules: "r1"))
+        leader.when(Self.presence("a2", term: 1, rules: "r1"), expect: .nothing)
         leader.when(Self.presence("a2", term: 1, rules: "r2"), expect: .rulesDiffer(engine: "a2", leads: false))
-        leader.when(Self.presence("a2", term: 1, rules: "r2"))
+        leader.when(Self.presence("a2", term: 1, rules: "r2"), expect: .nothing)
         leader.when(Self.presence("a3", term: 1, rules: "r2"), expect: .rulesDiffer(engine: "a3", leads: false))
-        leader.when(Self.presence("a2", term: 1, rules: "r2"))
+        leader.when(Self.presence("a2", term: 1, rules: "r2"), expect: .nothing)
         // An engine of an earlier version does not say its rules.
-        leader.when(Self.presence("a4", term: 1))
+        leader.when(Self.presence("a4", term: 1), expect: .nothing)
     }
 
     @Test("the will says offline, and payloads say the share")

@@ -30,7 +30,7 @@ struct SimulatedBrokerTests {
             talk.when(.received("a", .publish(new, id: 0)), expect: Self.delivery(new, id: Int(number)))
         }
         let other = Message(topicName: "y/1", payload: [4], qos: 0)
-        talk.when(.received("a", .publish(other, id: 0)))
+        talk.when(.received("a", .publish(other, id: 0)), expect: .nothing)
         let clearing = Message(topicName: "x/1", payload: [], isRetained: true, qos: 0)
         talk.when(.received("a", .publish(clearing, id: 0)), expect: Self.delivery(clearing, id: 4))
         talk.when(.received("a", .subscribe(["x/+"])), expect: .send("a", .subscribed))
@@ -43,9 +43,9 @@ struct SimulatedBrokerTests {
         talk.given(.received("b", .subscribe(["w"])))
         talk.given(.received("a", .connect(will: .init(will), isCleanStart: true)))
         talk.when(.connectionLost("a"), expect: Self.delivery(will, id: 1))
-        talk.when(.connectionLost("a"))
+        talk.when(.connectionLost("a"), expect: .nothing)
         talk.given(.received("a", .connect(will: .init(will), isCleanStart: true)))
-        talk.when(.received("a", .disconnect))
+        talk.when(.received("a", .disconnect), expect: .nothing)
         let late = SimulatedBroker.Packet.connect(will: .init(will, delay: .seconds(3)), isCleanStart: true)
         talk.given(.received("a", late))
         talk.when(.connectionLost("a"), expect: .setTimer(talk.now + .seconds(3)))
@@ -104,6 +104,6 @@ struct SimulatedBrokerTests {
         talk.when(.killed, expect: .close("a"), .close("b"))
         #expect(talk.machine.retainedPayload(of: "x") == [1])
         #expect(talk.machine.retainedPayload(of: "w") == nil)
-        talk.when(.received("a", .subscribe(["x"])))
+        talk.when(.received("a", .subscribe(["x"])), expect: .nothing)
     }
 }

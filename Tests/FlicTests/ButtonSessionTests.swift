@@ -25,7 +25,7 @@ struct ButtonSessionTests {
         talk.when(
             .linkReady(attMTU: 140, TestButton.entropy), expect: .send(request), .setTimer(talk.now + .seconds(5)))
         talk.wait(.milliseconds(4999))
-        talk.when(.timerFired)
+        talk.when(.timerFired, expect: .nothing)
         talk.wait(.milliseconds(1))
         talk.when(.timerFired, expect: .failed(.verifyTimedOut), .disconnect)
     }
@@ -47,7 +47,7 @@ struct ButtonSessionTests {
             .linkReady(attMTU: 140, TestButton.entropy), expect: .send([0, 0, 4, 3, 2, 1]),
             .setTimer(talk.now + .seconds(31)))
         talk.wait(.milliseconds(30_999))
-        talk.when(.timerFired)
+        talk.when(.timerFired, expect: .nothing)
         talk.wait(.milliseconds(1))
         talk.when(.timerFired, expect: .failed(.verifyTimedOut), .disconnect)
     }
@@ -66,7 +66,7 @@ struct ButtonSessionTests {
         talk.when(.received([0, 4] + result), expect: .ignored(reason: "packet 4 during verification"))
         talk.wait(.seconds(1))
         talk.when(.timerFired, expect: .failed(.verifyTimedOut), .disconnect)
-        talk.when(.received([0, 6, 4, 3, 2, 1]))
+        talk.when(.received([0, 6, 4, 3, 2, 1]), expect: .nothing)
     }
 
     @Test("a test for the pairing that finds no free slot is followed by another session after 30 seconds")

@@ -39,16 +39,16 @@ struct FirmwareTests {
         effects = talk.given(.received(position: 60))
         #expect(data(effects).map(\.count) == [120, 120])
         sent += data(effects).flatMap(\.self)
-        talk.when(.received(position: 60))
-        talk.when(.received(position: 59))
-        talk.when(.received(position: 573))
-        talk.when(.received(position: -7))
+        talk.when(.received(position: 60), expect: .nothing)
+        talk.when(.received(position: 59), expect: .nothing)
+        talk.when(.received(position: 573), expect: .nothing)
+        talk.when(.received(position: -7), expect: .nothing)
         effects = talk.given(.received(position: 572))
         sent += data(effects).flatMap(\.self)
         #expect(sent == image.data)
         talk.when(.received(position: 1000), expect: .progress(.finished))
-        talk.when(.received(position: 1000))
-        talk.when(.cancel)
+        talk.when(.received(position: 1000), expect: .nothing)
+        talk.when(.cancel, expect: .nothing)
     }
 
     @Test(
@@ -111,7 +111,7 @@ struct FirmwareTests {
         talk.wait(.seconds(29))
         talk.given(.received(position: 60))
         talk.wait(.milliseconds(29_999))
-        talk.when(.timerFired)
+        talk.when(.timerFired, expect: .nothing)
         talk.wait(.milliseconds(1))
         talk.when(.timerFired, expect: .progress(.failed(.timedOut)))
     }

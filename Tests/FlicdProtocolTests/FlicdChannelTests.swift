@@ -18,7 +18,7 @@ struct FlicdChannelTests {
         talk.when(
             .status(Self.button, .connected),
             expect: .told(1, .connectionStatusChanged(id: 7, .connected, reason: .unspecified)))
-        talk.when(.status(Self.button, .connected))
+        talk.when(.status(Self.button, .connected), expect: .nothing)
         talk.when(
             .status(Self.button, .ready),
             expect: .told(1, .connectionStatusChanged(id: 7, .ready, reason: .unspecified)))
@@ -30,7 +30,7 @@ struct FlicdChannelTests {
         talk.when(
             1, .removeConnectionChannel(id: 7),
             expect: .wants(Self.button, nil), .told(1, .connectionChannelRemoved(id: 7, .removedByThisClient)))
-        talk.when(.status(Self.button, .connected))
+        talk.when(.status(Self.button, .connected), expect: .nothing)
     }
 
     @Test("a button that is ready without having been connected is reported as both; a reason is reported once")
@@ -56,8 +56,8 @@ struct FlicdChannelTests {
         talk.when(
             .status(Self.button, .connected),
             expect: .told(1, .connectionStatusChanged(id: 7, .disconnected, reason: .bondingKeysMismatch)))
-        talk.when(.events(Self.button, [event(.down)]))
-        talk.when(.status(Self.button, .connected))
+        talk.when(.events(Self.button, [event(.down)]), expect: .nothing)
+        talk.when(.status(Self.button, .connected), expect: .nothing)
         talk.when(
             .status(Self.button, .ready),
             expect: .told(1, .connectionStatusChanged(id: 7, .connected, reason: .unspecified)),
@@ -65,7 +65,7 @@ struct FlicdChannelTests {
         // The next session ends, and after it the link, too.
         talk.given(.status(Self.button, .connected))
         talk.given(.linkFailed(Self.button, .timedOut))
-        talk.when(.status(Self.button, .disconnected))
+        talk.when(.status(Self.button, .disconnected), expect: .nothing)
         talk.when(
             .status(Self.button, .connected),
             expect: .told(1, .connectionStatusChanged(id: 7, .connected, reason: .unspecified)))
@@ -106,7 +106,8 @@ struct FlicdChannelTests {
         let up = FlicdTalk.Said.told(1, .button(id: 7, .upOrDown, .buttonUp, wasQueued: false, timeDifference: 0))
         talk.when(.events(Self.button, [event(.down, part: .big)]), expect: down)
         talk.when(.events(Self.button, [event(.down, part: .push)]), expect: down)
-        talk.when(.events(Self.button, [event(.down, part: .small), event(.up(.open), part: .small)]))
+        talk.when(
+            .events(Self.button, [event(.down, part: .small), event(.up(.open), part: .small)]), expect: .nothing)
         talk.when(.events(Self.button, [event(.up(.click), part: .big, swipe: .left)]), expect: up)
     }
 
@@ -141,7 +142,7 @@ struct FlicdChannelTests {
             expect: .told(1, .button(id: 7, .upOrDown, .buttonDown, wasQueued: false, timeDifference: 0)),
             .told(1, .button(id: 0, .upOrDown, .buttonDown, wasQueued: false, timeDifference: 0)),
             .told(2, .button(id: 7, .upOrDown, .buttonDown, wasQueued: false, timeDifference: 0)))
-        talk.when(.clientGone(id(1)))
+        talk.when(.clientGone(id(1)), expect: .nothing)
         talk.when(
             .events(Self.button, [event(.down)]),
             expect: .told(2, .button(id: 7, .upOrDown, .buttonDown, wasQueued: false, timeDifference: 0)))
@@ -151,13 +152,13 @@ struct FlicdChannelTests {
     func ids() {
         var talk = FlicdTalk(buttons: [hall, attic])
         talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))
-        talk.when(1, .createConnectionChannel(id: 7, attic, FlicdChannelMode(latencyMode: .low)))
-        talk.when(.status(ButtonID(attic), .connected))
+        talk.when(1, .createConnectionChannel(id: 7, attic, FlicdChannelMode(latencyMode: .low)), expect: .nothing)
+        talk.when(.status(ButtonID(attic), .connected), expect: .nothing)
         talk.when(
             1, .removeConnectionChannel(id: 8), .changeModeParameters(id: 8, Self.normal), .removeScanner(id: 7),
-            .cancelScanWizard(id: 7), .removeBatteryStatusListener(id: 7))
+            .cancelScanWizard(id: 7), .removeBatteryStatusListener(id: 7), expect: .nothing)
         talk.given(1, .removeConnectionChannel(id: 7))
-        talk.when(1, .removeConnectionChannel(id: 7))
+        talk.when(1, .removeConnectionChannel(id: 7), expect: .nothing)
     }
 
     @Test("a button gets the lowest latency and the longest time of its channels; an unchanged mode is not sent")
@@ -199,8 +200,8 @@ struct FlicdChannelTests {
             expect: .wants(Self.button, nil),
             .told(1, .connectionChannelRemoved(id: 7, .forceDisconnectedByOtherClient)),
             .told(2, .connectionChannelRemoved(id: 9, .forceDisconnectedByThisClient)))
-        talk.when(2, .forceDisconnect(hall))
-        talk.when(.status(Self.button, .disconnected))
+        talk.when(2, .forceDisconnect(hall), expect: .nothing)
+        talk.when(.status(Self.button, .disconnected), expect: .nothing)
     }
 
     @Test("one channel more than the server takes is refused, and its id stays free")
@@ -214,7 +215,7 @@ struct FlicdChannelTests {
             1, .createConnectionChannel(id: .max, hall, Self.normal),
             expect: .told(
                 1, .createConnectionChannelResponse(id: .max, error: .maxPendingConnectionsReached, .disconnected)))
-        talk.when(1, .removeConnectionChannel(id: .max))
+        talk.when(1, .removeConnectionChannel(id: .max), expect: .nothing)
         talk.given(1, .removeConnectionChannel(id: 0))
         talk.when(
             1, .createConnectionChannel(id: .max, hall, Self.normal), expect: .wants(Self.button, Self.normal),
@@ -247,7 +248,7 @@ struct FlicdChannelTests {
             1, .createConnectionChannel(id: 7, attic, Self.normal),
             expect: .listens(FlicdListening(pairs: [button])),
             .told(1, .createConnectionChannelResponse(id: 7, error: .noError, .disconnected)))
-        talk.when(.pairing(.found(attic)))
+        talk.when(.pairing(.found(attic)), expect: .nothing)
         talk.when(
             .pairing(.connected(attic)),
             expect: .told(1, .connectionStatusChanged(id: 7, .connected, reason: .unspecified)))
@@ -256,7 +257,7 @@ struct FlicdChannelTests {
             expect: .told(2, .createConnectionChannelResponse(id: 7, error: .noError, .connected)))
         talk.when(
             .paired(identity(attic)), expect: .wants(button, Self.normal), .listens(FlicdListening()))
-        talk.when(.status(button, .connected))
+        talk.when(.status(button, .connected), expect: .nothing)
         talk.when(
             .status(button, .ready),
             expect: .told(1, .connectionStatusChanged(id: 7, .ready, reason: .unspecified)),
@@ -275,7 +276,7 @@ struct FlicdChannelTests {
         talk.given(1, .createConnectionChannel(id: 7, attic, Self.normal))
         // This pairing has no connection yet, so no client is informed of its failure.
         talk.given(.pairing(.found(attic)))
-        talk.when(.pairing(.failed(attic, .failedTimeout, .verifyTimeout)))
+        talk.when(.pairing(.failed(attic, .failedTimeout, .verifyTimeout)), expect: .nothing)
         talk.given(.pairing(.found(attic)))
         talk.given(.pairing(.connected(attic)))
         talk.when(
@@ -288,6 +289,6 @@ struct FlicdChannelTests {
             expect: .listens(FlicdListening()),
             .told(1, .connectionStatusChanged(id: 7, .disconnected, reason: .unspecified)),
             .told(1, .connectionChannelRemoved(id: 7, .buttonIsPrivate)))
-        talk.when(.status(ButtonID(attic), .ready))
+        talk.when(.status(ButtonID(attic), .ready), expect: .nothing)
     }
 }

@@ -68,7 +68,7 @@ struct FlicdServerTests {
         talk.when(
             .battery(Self.button, percentage: 80, at: UTCTime(milliseconds: 5_999)),
             expect: .told(1, .batteryStatus(id: 4, percentage: 80, timestamp: 5)))
-        talk.when(1, .createBatteryStatusListener(id: 4, attic))
+        talk.when(1, .createBatteryStatusListener(id: 4, attic), expect: .nothing)
         talk.when(
             1, .createBatteryStatusListener(id: 5, hall), .createBatteryStatusListener(id: 6, attic),
             expect: .told(1, .batteryStatus(id: 5, percentage: 80, timestamp: 5)),
@@ -88,7 +88,7 @@ struct FlicdServerTests {
         talk.when(
             1, .createBatteryStatusListener(id: .max, hall),
             expect: .told(1, .batteryStatus(id: .max, percentage: nil, timestamp: 1_700_000_000)))
-        talk.when(.battery(Self.button, percentage: 79, at: UTCTime(milliseconds: 0)))
+        talk.when(.battery(Self.button, percentage: 79, at: UTCTime(milliseconds: 0)), expect: .nothing)
     }
 
     @Test("a deleted button's channels end, then all clients are informed, then the button is not listed")
@@ -103,7 +103,7 @@ struct FlicdServerTests {
             .told(1, .buttonDeleted(hall, byThisClient: false)),
             .told(2, .connectionChannelRemoved(id: 8, .deletedByThisClient)),
             .told(2, .buttonDeleted(hall, byThisClient: true)), .told(2, Self.info(pending: 0, buttons: [])))
-        talk.when(.deleted(Self.button))
+        talk.when(.deleted(Self.button), expect: .nothing)
         talk.when(1, .deleteButton(hall), expect: .told(1, .buttonDeleted(hall, byThisClient: true)))
     }
 
@@ -132,8 +132,8 @@ struct FlicdServerTests {
             .controller(.resetting, address: nil),
             expect: .told(1, .connectionStatusChanged(id: 7, .disconnected, reason: .unspecified)),
             .told(1, .bluetoothControllerStateChange(.resetting)))
-        talk.when(.status(Self.button, .disconnected))
-        talk.when(.controller(.resetting, address: nil))
+        talk.when(.status(Self.button, .disconnected), expect: .nothing)
+        talk.when(.controller(.resetting, address: nil), expect: .nothing)
         talk.when(
             .controller(.attached, address: hall), expect: .told(1, .bluetoothControllerStateChange(.attached)))
     }
@@ -141,9 +141,9 @@ struct FlicdServerTests {
     @Test("clients are informed when the links run out and when one is free again")
     func space() {
         var talk = FlicdTalk()
-        talk.when(.linkLimit(nil))
+        talk.when(.linkLimit(nil), expect: .nothing)
         talk.when(.linkLimit(300), expect: .told(1, .noSpaceForNewConnection(maximum: 255)))
-        talk.when(.linkLimit(300))
+        talk.when(.linkLimit(300), expect: .nothing)
         talk.when(.linkLimit(nil), expect: .told(1, .gotSpaceForNewConnection(maximum: 255)))
     }
 
@@ -153,7 +153,7 @@ struct FlicdServerTests {
         var newer = identity(hall)
         newer.firmwareVersion = .max
         newer.model = .flic1
-        talk.when(.button(newer))
+        talk.when(.button(newer), expect: .nothing)
         talk.when(
             1, .getButtonInfo(hall),
             expect: .told(

@@ -72,19 +72,36 @@ struct FlicdTalk {
     }
 
     mutating func when(
-        _ input: FlicdServer.Input, expect said: Said..., sourceLocation: SourceLocation = #_sourceLocation
+        _ input: FlicdServer.Input, expect said: Said, _ others: Said...,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) {
         let answers = handle(input)
-        #expect(answers == said, sourceLocation: sourceLocation)
+        #expect(answers == [said] + others, sourceLocation: sourceLocation)
+    }
+
+    mutating func when(
+        _ input: FlicdServer.Input, expect nothing: NoEffect, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let answers = handle(input)
+        #expect(answers == [], sourceLocation: sourceLocation)
     }
 
     /// Sends commands of a client, and expects these effects.
     mutating func when(
-        _ client: Int, _ commands: FlicdCommand..., expect said: Said...,
+        _ client: Int, _ commands: FlicdCommand..., expect said: Said, _ others: Said...,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
         let answers = handle(.received(id(client), commands.flatMap { $0.encoded() }))
-        #expect(answers == said, sourceLocation: sourceLocation)
+        #expect(answers == [said] + others, sourceLocation: sourceLocation)
+    }
+
+    /// Sends commands of a client, and expects that no effect follows.
+    mutating func when(
+        _ client: Int, _ commands: FlicdCommand..., expect nothing: NoEffect,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let answers = handle(.received(id(client), commands.flatMap { $0.encoded() }))
+        #expect(answers == [], sourceLocation: sourceLocation)
     }
 
     /// Sends commands of a client without expectations, to prepare a test.

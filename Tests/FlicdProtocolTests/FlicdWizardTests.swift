@@ -18,12 +18,12 @@ struct FlicdWizardTests {
         var talk = FlicdTalk(clients: 2)
         talk.when(1, .createScanWizard(id: 3), expect: .listens(Self.pairsAny))
         // A wizard ignores buttons that are already verified, private or public.
-        talk.when(.advertised(Self.advertisement(hall, isPrivate: true)))
+        talk.when(.advertised(Self.advertisement(hall, isPrivate: true)), expect: .nothing)
         talk.when(
             .advertised(Self.advertisement(attic, isPrivate: true)),
             expect: .told(1, .scanWizardFoundPrivateButton(id: 3)))
-        talk.when(.advertised(Self.advertisement(attic, isPrivate: true)))
-        talk.when(.advertised(Self.advertisement(attic, isPrivate: false)))
+        talk.when(.advertised(Self.advertisement(attic, isPrivate: true)), expect: .nothing)
+        talk.when(.advertised(Self.advertisement(attic, isPrivate: false)), expect: .nothing)
         talk.when(
             .pairing(.found(attic)), expect: .told(1, .scanWizardFoundPublicButton(id: 3, attic, name: "F2AABB")))
         talk.when(.pairing(.connected(attic)), expect: .told(1, .scanWizardButtonConnected(id: 3)))
@@ -34,7 +34,7 @@ struct FlicdWizardTests {
             .told(2, .newVerifiedButton(attic)))
         talk.wait(FlicdServer.minimumListeningInterval)
         #expect(talk.timer == nil)
-        talk.when(1, .cancelScanWizard(id: 3))
+        talk.when(1, .cancelScanWizard(id: 3), expect: .nothing)
     }
 
     @Test("each phase of a wizard has a time limit that begins with the phase")
@@ -59,7 +59,7 @@ struct FlicdWizardTests {
         talk.given(.pairing(.connected(attic)))
         talk.wait(.milliseconds(29_999))
         talk.wait(.milliseconds(1), expect: .listens(FlicdListening()), timedOut)
-        talk.when(.pairing(.failed(attic, .failedTimeout, nil)))
+        talk.when(.pairing(.failed(attic, .failedTimeout, nil)), expect: .nothing)
     }
 
     @Test("a wizard that is cancelled in any phase completes once and leaves no timer")
@@ -75,7 +75,7 @@ struct FlicdWizardTests {
             talk.when(
                 1, .cancelScanWizard(id: 3),
                 expect: .listens(FlicdListening()), .told(1, .scanWizardCompleted(id: 3, .cancelledByUser)))
-            talk.when(1, .cancelScanWizard(id: 3))
+            talk.when(1, .cancelScanWizard(id: 3), expect: .nothing)
             talk.wait(FlicdServer.minimumListeningInterval)
             #expect(talk.timer == nil)
             talk.given(.pairing(.failed(attic, .failedTimeout, nil)))
@@ -111,7 +111,7 @@ struct FlicdWizardTests {
     func noAdapter() {
         var talk = FlicdTalk(isAttached: false)
         let unavailable = FlicdTalk.Said.told(1, .scanWizardCompleted(id: 3, .bluetoothUnavailable))
-        talk.when(1, .createScanWizard(id: 3))
+        talk.when(1, .createScanWizard(id: 3), expect: .nothing)
         talk.wait(.seconds(2), expect: unavailable)
         talk.given(.controller(.attached, address: nil))
         talk.given(1, .createScanWizard(id: 3))
@@ -134,7 +134,7 @@ struct FlicdWizardTests {
             1, .createScanWizard(id: 4),
             expect: .listens(Self.pairsAny), .told(1, .scanWizardFoundPublicButton(id: 4, attic, name: "")),
             .told(1, .scanWizardButtonConnected(id: 4)))
-        talk.when(.clientGone(id(2)))
+        talk.when(.clientGone(id(2)), expect: .nothing)
         talk.when(
             .paired(identity(attic)),
             expect: .listens(FlicdListening()), .told(1, .scanWizardCompleted(id: 4, .success)),
@@ -148,7 +148,7 @@ struct FlicdWizardTests {
         for id in 0..<2 * count { talk.given(1, .createScanWizard(id: id)) }
         talk.when(
             1, .createScanWizard(id: 99), expect: .told(1, .scanWizardCompleted(id: 99, .failedTimeout)))
-        talk.when(1, .createScanWizard(id: 0))
+        talk.when(1, .createScanWizard(id: 0), expect: .nothing)
         var completed: [UInt32] = []
         for case .told(1, .scanWizardCompleted(let id, .failedTimeout)) in talk.pass(.seconds(21)) {
             completed.append(id)
@@ -179,7 +179,7 @@ struct FlicdWizardTests {
         other.isConnectedToOtherDevice = true
         talk.when(.advertised(other), expect: .told(1, .advertisementPacket(scanID: 6, other)))
         talk.when(1, .removeScanner(id: 6), expect: .listens(FlicdListening()))
-        talk.when(.advertised(other))
+        talk.when(.advertised(other), expect: .nothing)
     }
 
     @Test("scanners beyond the maximum are ignored")

@@ -1,4 +1,5 @@
 import ButtonModel
+import Feed
 import Flic
 import FlicdProtocol
 import JSON
@@ -11,7 +12,7 @@ import Testing
 @testable import Hub
 
 /// A hub with one button whose reports a test invents, a broker that acknowledges everything, and a client that watches.
-private struct ReportingHouse {
+struct ReportingHouse {
     static let address = BluetoothAddress(rawValue: 0x80E4_DA12_3456)
     static let button = ButtonID(address)
 
@@ -22,21 +23,24 @@ private struct ReportingHouse {
     /// Lines for the client that watches, since the last report.
     private(set) var lines: [JSONValue] = []
     private(set) var changes: [StoreChange] = []
+    /// The number of records since the last report.
+    private(set) var recordCount = 0
+    /// What the last hello to an engine says of the buttons.
+    private(set) var hello: [ButtonID: FeedHello.Button] = [:]
     /// The last answer to a request of the client.
     private(set) var answer: JSONValue?
     /// The rules that a reload finds.
     var rulesOnDisk = RuleSet()
 
-    init(triggerMode: TriggerMode? = nil, rules: RuleSet = RuleSet()) {
+    init(triggerMode: TriggerMode? = nil, rules: RuleSet = RuleSet(), isSite: Bool = false) {
         let configuration = HubConfiguration(
             version: "0", discoveryPrefix: "homeassistant", hasBroker: true, control: .all,
-            builtAt: UTCTime(milliseconds: 1_790_000_000_000))
+            builtAt: UTCTime(milliseconds: 1_790_000_000_000),
+            uplink: isSite ? UplinkConfiguration(broker: "mqtt://central", topic: "tryck/attic") : nil)
+        let known = Self.known()
         let button = StoredButton(
-            identity: ButtonIdentity(
-                address: Self.address, uuid: String(repeating: "0f", count: 16), serial: "BA00-H00002", nickname: "",
-                firmwareVersion: 11),
-            pairing: PairingKey([UInt8](repeating: 1, count: 16)).map { Pairing(identifier: 1, key: $0) },
-            pairedAt: UTCTime(milliseconds: 0), triggerMode: triggerMode)
+            identity: known.identity, pairing: known.pairing, pairedAt: UTCTime(milliseconds: 0),
+            triggerMode: triggerMode)
         let stored = StoredState(installationID: "00ff", buttons: [button])
         hub = Hub(
             replaying: RecordingHeader(
@@ -45,7 +49,21 @@ private struct ReportingHouse {
         take(.wallClock(UTCTime(milliseconds: 1_795_000_000_000)))
         take(.start)
         take(.brokerConnected)
+        if isSite { take(.uplink(.connected(knowsExpiry: true))) }
         ask("watch")
+    }
+
+    /// The record of the buttons' side.
+    static func known(
+        _ address: BluetoothAddress = address, serial: String = "BA00-H00002", nickname: String = "",
+        settings: ButtonSettings = ButtonSettings()
+    ) -> KnownButton {
+        KnownButton(
+            identity: ButtonIdentity(
+                address: address, uuid: String(repeating: "0f", count: 16), serial: serial, nickname: nickname,
+                firmwareVersion: 11),
+            pairing: Pairing(identifier: 1, key: PairingKey([UInt8](repeating: 1, count: 16))!), cursor: EventCursor(),
+            deliveredBeforeStart: nil, advertisingConfigured: false, settings: settings, dials: [:])
     }
 
     mutating func take(_ input: Hub.Input) { carryOut(hub.handleChecked(input, at: now)) }
@@ -79,6 +97,7 @@ private struct ReportingHouse {
     mutating func forget() {
         lines = []
         changes = []
+        recordCount = 0
     }
 
     mutating func settle() {
@@ -96,7 +115,11 @@ private struct ReportingHouse {
                 take(.published(id))
             case .broadcast(_, let line): lines.append(line)
             case .respond(_, let line): answer = line
-            case .record(_, let recorded): changes += recorded
+            case .record(_, let recorded):
+                changes += recorded
+                recordCount += 1
+            case .uplink(.publish(let message, _)) where message.topicName == "tryck/attic/feed/hello":
+                if let hello = try? FeedHello(parsing: message.payload) { self.hello = hello.buttons }
             case .loadRules(let id, _): take(.rulesLoaded(id, RuleLoadReport(set: rulesOnDisk)))
             default: break
             }
@@ -160,6 +183,7 @@ struct AudienceTests {
         #expect(house.shown?["battery_weeks"]?["mv"] == [3012])
         let second = house.recordsFact(ofBattery: 3005)
         #expect(!second)
+        #expect(house.changed?["battery_mv"] == 3005)
         #expect(house.shown?["battery_mv"] == 3005 && house.shown?["battery_weeks"]?["mv"] == [3012])
 
         house.take(.wallClock(UTCTime(milliseconds: 1_795_000_000_000) + .seconds(15 * 86_400)))
@@ -251,25 +275,97 @@ struct AudienceTests {
     @Test("a change of whether a connection is wanted appears in the live stream")
     func connectionWanted() {
         var house = ReportingHouse()
-        let known = KnownButton(
-            identity: ButtonIdentity(
-                address: ReportingHouse.address, uuid: String(repeating: "0f", count: 16), serial: "BA00-H00002",
-                nickname: "", firmwareVersion: 11),
-            pairing: Pairing(identifier: 1, key: PairingKey([UInt8](repeating: 1, count: 16))!), cursor: EventCursor(),
-            deliveredBeforeStart: nil, advertisingConfigured: false,
-            settings: ButtonSettings(isConnectionWanted: false),
-            dials: [:])
+        let known = ReportingHouse.known(settings: ButtonSettings(isConnectionWanted: false))
         house.request("button/disconnect", ["id": "BA00-H00002"], answeredBy: .known(known))
         #expect(house.changed?["is_connection_wanted"] == false)
     }
 
-    @Test(
-        "engines are informed of everything that a hello says of a button",
-        arguments: [
-            ButtonFact.pairing(isNew: true), .name(before: ""), .ruleName, .nickname, .firmware, .model,
-            .rules(isDifferent: false),
-        ])
-    func engines(fact: ButtonFact) { #expect(fact.audiences.contains(.engines)) }
+    @Test("the options of one request are one record, and reach the button's own topic and those who watch once")
+    func options() {
+        var house = ReportingHouse()
+        let known = ReportingHouse.known(
+            nickname: "Stove", settings: ButtonSettings(latencyMode: .low, nicknameChosenAt: 1_795_000_005_000))
+        // The buttons' side answers each of the two requests that concern it.
+        house.request(
+            "button/options",
+            [
+                "id": "BA00-H00002",
+                "options": ["latency_mode": "low", "nickname": "Stove", "trigger_mode": "click_and_double_click"],
+            ],
+            answeredBy: .known(known), .known(known))
+        #expect(house.recordCount == 1)
+        #expect(
+            house.changes == [
+                .fact(Self.button, .nickname("Stove")), .settings(Self.button, known.settings),
+                .fact(Self.button, .triggerMode(.clickAndDoubleClick)),
+            ])
+        for shown in [house.status, house.listed?["modes"]] {
+            #expect(shown?["latency_mode"] == "low" && shown?["trigger_mode"] == "click_and_double_click")
+        }
+        #expect(house.status?["nickname"] == "Stove" && house.listed?["nickname"] == "Stove")
+        #expect(house.changed?["nickname"] == "Stove" && house.changed?["latency_mode"] == "low")
+        #expect(house.lines.count { $0["kind"] == "changed" } == 1)
+    }
+
+    /// A change of a button, and what the next hello says of the button.
+    struct Told: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var change: @Sendable (inout ReportingHouse) -> Void
+        var isTold: @Sendable (FeedHello.Button?) -> Bool
+
+        init(
+            _ description: String, by change: @escaping @Sendable (inout ReportingHouse) -> Void,
+            _ isTold: @escaping @Sendable (FeedHello.Button?) -> Bool
+        ) {
+            testDescription = description
+            self.change = change
+            self.isTold = isTold
+        }
+    }
+
+    private static let told = [
+        Told("nickname", by: { $0.report(.effect(.nickname(button, "Stove"))) }, { $0?.name == "Stove" }),
+        Told("firmware", by: { $0.report(.effect(.firmware(button, version: 12))) }, { $0?.firmware == 12 }),
+        Told("model", by: { $0.report(.effect(.model(button, .duo))) }, { $0?.model == .duo }),
+        Told("battery", by: { $0.report(.effect(.battery(button, millivolts: 3005))) }, { $0?.battery != nil }),
+        Told("name", by: { $0.ask("button/rename", ["id": "BA00-H00002", "to": "Attic"]) }, { $0?.name == "Attic" }),
+        Told(
+            "option",
+            by: {
+                $0.request(
+                    "button/options", ["id": "BA00-H00002", "options": ["nickname": "Stove"]],
+                    answeredBy: .known(ReportingHouse.known(nickname: "Stove")))
+            }, { $0?.name == "Stove" }),
+        Told(
+            "name in the rules",
+            by: {
+                $0.rulesOnDisk = RuleSet(buttons: [declared(.address(button))], fingerprint: "1")
+                $0.reload()
+            }, { $0?.name == "hall" }),
+        Told(
+            "name in the rules by the nickname",
+            by: {
+                $0.rulesOnDisk = RuleSet(buttons: [declared(.nickname("Stove"))], fingerprint: "1")
+                $0.reload()
+                $0.report(.effect(.nickname(button, "Stove")))
+            }, { $0?.name == "hall" }),
+        Told("removal", by: { $0.report(.effect(.forgotten(button))) }, { $0 == nil }),
+        Told(
+            "pairing again",
+            by: {
+                $0.report(.effect(.forgotten(button)))
+                $0.report(.effect(.paired(ReportingHouse.known(nickname: "Oven"), batteryMillivolts: 3000)))
+            }, { $0?.name == "Oven" }),
+    ]
+
+    @Test("an engine hears of each change of a button that a hello contains", arguments: told)
+    func engines(told: Told) {
+        var house = ReportingHouse(isSite: true)
+        #expect(house.hello[Self.button]?.name == "BA00-H00002" && house.hello[Self.button]?.battery == nil)
+        told.change(&house)
+        house.settle()
+        #expect(told.isTold(house.hello[Self.button]))
+    }
 
     @Test("another radio that looks for a button reaches those who watch")
     func radio() {

@@ -31,15 +31,18 @@ struct HubRunnerTests {
         #expect(runner.next(at: later)?.input == .stop)
     }
 
-    @Test("a packet of a radio is handled before what clients and the broker have sent, and after all other inputs")
+    @Test("a packet of a radio is handled before what other programs have sent, and after all other inputs")
     func radioFirst() {
         var runner = Self.runner()
         let line = Hub.Input.controlLine(Hub.ClientID(rawValue: 1), Array("{}".utf8))
         let message = Hub.Input.messageReceived(topicName: "a", payload: [1], retained: false)
-        for input in [message, .timerFired, line, message, .received([4]), line, .received([5])] { runner.add(input) }
+        let engine = Hub.Input.uplink(.received(topicName: "a", payload: [1]))
+        let flicd = Hub.Input.source(0, .received([1]))
+        let inputs = [message, .timerFired, line, message, .received([4]), line, engine, flicd, .received([5])]
+        for input in inputs { runner.add(input) }
         var order: [Hub.Input] = []
         while let turn = runner.next(at: Self.now) { order.append(turn.input) }
-        #expect(order == [message, .timerFired, .received([4]), .received([5]), line, message, line])
+        #expect(order == [message, .timerFired, .received([4]), .received([5]), line, message, line, engine, flicd])
     }
 
     @Test("the sync of a record that failed is left out, unless the reserve on the disk has the record")

@@ -82,7 +82,7 @@ struct StateTests {
         talk.when(.timerFired, expect: .setTimer(talk.now + .seconds(1)))
         #expect(talk.machine.value(ofState: "lux") == .integer(8))
         talk.wait(.seconds(1))
-        talk.when(.timerFired)
+        talk.when(.timerFired, expect: .nothing)
         #expect(talk.machine.value(ofState: "lux") == .integer(30))
         talk.given(.message(topicName: "lux", payload: Array("7".utf8)))
         #expect(talk.given(.message(topicName: "lux", payload: Array("bright".utf8))).last == .cancelTimer)

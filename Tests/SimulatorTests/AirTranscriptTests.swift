@@ -121,7 +121,7 @@ struct AirTranscriptTests {
         var talk = Self.linked()
         talk.when(
             .received(Packet.acl(0x40, [1]), from: 0), expect: .setTimer(talk.now + .milliseconds(1)))
-        talk.when(.received(Packet.acl(0x40, isFirst: false, [2]), from: 0))
+        talk.when(.received(Packet.acl(0x40, isFirst: false, [2]), from: 0), expect: .nothing)
         talk.wait(.milliseconds(1))
         talk.when(
             .timerFired, expect: .send(Packet.aclToHost(0x40, [1]), to: 1), .send(Packet.completed(0x40), to: 0),
@@ -233,7 +233,7 @@ struct AirTranscriptTests {
         var talk = Self.air()
         talk.given(.received(Packet.advertisingParameters(), from: 1))
         talk.given(.received(Packet.advertise, from: 1))
-        talk.when(.fault(0, .delayConnectionComplete(.milliseconds(40))))
+        talk.when(.fault(0, .delayConnectionComplete(.milliseconds(40))), expect: .nothing)
         talk.given(.received(Packet.createConnection(to: peripheralAddress), from: 0))
         talk.wait(.milliseconds(100))
         talk.when(

@@ -33,6 +33,12 @@ extension StateMachine {
     }
 }
 
+/// What a test expects if no effect follows. Each `when` has to say what follows, so that a test does not expect nothing
+/// because its author forgot to say what it expects.
+public enum NoEffect: Sendable {
+    case nothing
+}
+
 /// Drives one state machine: feeds it inputs, compares its effects, and keeps a clock that only `wait` moves.
 public struct Transcript<Machine: StateMachine> where Machine.Effect: Equatable {
     public private(set) var machine: Machine
@@ -51,12 +57,20 @@ public struct Transcript<Machine: StateMachine> where Machine.Effect: Equatable 
         machine.checked(input, at: now)
     }
 
-    /// Feeds an input and expects exactly these effects; without `effects` it expects that none follow.
+    /// Feeds an input and expects exactly these effects.
     public mutating func when(
-        _ input: Machine.Input, expect effects: Machine.Effect...,
+        _ input: Machine.Input, expect effect: Machine.Effect, _ others: Machine.Effect...,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        #expect(
-            machine.checked(input, at: now, sourceLocation: sourceLocation) == effects, sourceLocation: sourceLocation)
+        let effects = machine.checked(input, at: now, sourceLocation: sourceLocation)
+        #expect(effects == [effect] + others, sourceLocation: sourceLocation)
+    }
+
+    /// Feeds an input and expects that no effect follows.
+    public mutating func when(
+        _ input: Machine.Input, expect nothing: NoEffect, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let effects = machine.checked(input, at: now, sourceLocation: sourceLocation)
+        #expect(effects == [], sourceLocation: sourceLocation)
     }
 }

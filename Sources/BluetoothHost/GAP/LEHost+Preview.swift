@@ -30,7 +30,7 @@ extension LEHost {
         else { return nil }
         return NotificationPreview(
             handle: header.handle, attribute: AttributeHandle(rawValue: attribute),
-            value: packet[Self.notificationHeaderLength...])
+            value: reader.rest)
     }
 
     /// H4 indicator, ACL header, L2CAP header, opcode and attribute handle.

@@ -41,10 +41,8 @@ struct FrameStream: Sendable {
         limit: Int, orThrow tooLong: (Int) -> ESPHomeMalformed
     ) throws(ESPHomeMalformed) -> [UInt8]? {
         var ahead = reader
-        guard try Self.indicator(Self.encryptedIndicator, &ahead), let high = try? ahead.uint8(),
-            let low = try? ahead.uint8()
+        guard try Self.indicator(Self.encryptedIndicator, &ahead), let length = (try? ahead.uint16BE()).map(Int.init)
         else { return nil }
-        let length = Int(high) << 8 | Int(low)
         guard length <= limit else { throw tooLong(length) }
         guard let body = try? ahead.bytes(length) else { return nil }
         reader = ahead
@@ -90,12 +88,15 @@ extension FrameStream {
 
     /// The inverse of `inner`. Octets behind the message are ignored.
     static func message(inner octets: [UInt8]) throws(ESPHomeMalformed) -> (id: UInt32, message: [UInt8]) {
-        guard octets.count >= 4 else { throw .frameTooShort(octets.count) }
-        let id = UInt32(octets[0]) << 8 | UInt32(octets[1])
-        let promised = Int(octets[2]) << 8 | Int(octets[3])
-        let present = octets.count - 4
-        guard promised <= present else { throw .innerLength(promised: promised, present: present) }
-        return (id, Array(octets[4..<(4 + promised)]))
+        var reader = ByteReader(octets)
+        guard let id = try? reader.uint16BE(), let promised = (try? reader.uint16BE()).map(Int.init) else {
+            throw .frameTooShort(octets.count)
+        }
+        let present = reader.remainingCount
+        guard let message = try? reader.bytes(promised) else {
+            throw .innerLength(promised: promised, present: present)
+        }
+        return (UInt32(id), message)
     }
 
     /// The low 16 bits.

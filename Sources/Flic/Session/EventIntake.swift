@@ -2,9 +2,9 @@ import ButtonModel
 
 /// Decides which events of a button are new, and gives them their boot id, counter and age.
 ///
-/// An event is new if its counter is above that of the last delivered event. Events on disk are not the criterion,
-/// because a button repeats events that were delivered and are not on disk yet. Neither is the event count in the init
-/// response, because its exact meaning is not known.
+/// An event is new if its counter is above that of the last delivered event. It is not compared with the last event on the disk,
+/// because a button repeats events that were delivered and are not on the disk yet. It is not compared with the event count in the
+/// init response either, because the exact meaning of that number is not known.
 ///
 /// A live event may be delayed on a bad link, where a packet is repeated until the supervision timeout. An event that
 /// is late by the button's own clock is reported as queued, like a stored event.
@@ -16,7 +16,7 @@ struct EventIntake: Sendable {
     private var processedCount, processedSmallCount: UInt32
     /// The button's clock at the init response, in ticks. The ages of stored events are relative to it.
     private var clock: UInt64 = 0
-    /// The same instant by the button's and by the host's clock: that of the recent packet with the shortest delay.
+    /// The instant of the recent packet with the shortest delay, by the button's clock and by the host's clock.
     private var reference: (ticks: UInt64, at: Instant)?
 
     /// The delay above which a live event is reported as queued.

@@ -94,7 +94,7 @@ struct ButtonSource: Sendable {
 
     var isSearching: Bool { followsRecording ? isSearchRecorded : manager.isSearching }
 
-    /// As `ButtonManager.signals(of:at:)`. A recording does not contain them.
+    /// The result of `ButtonManager.signals(of:at:)`. A recording does not contain it.
     func signals(of button: ButtonID, at now: Instant) -> [(radio: RadioID, rssi: Int, age: Duration)] {
         manager.signals(of: button, at: now)
     }

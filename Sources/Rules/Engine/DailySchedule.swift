@@ -36,7 +36,7 @@ struct DailySchedule: Sendable {
         var target: Target
         /// The latest time that has come; `nil` if only something must be stored.
         var due: UTCTime?
-        /// What must be stored.
+        /// The change that must be stored.
         var change: RuleStateChange?
     }
 

@@ -22,7 +22,7 @@ extension RuleEngine {
     struct StoredWait: Sendable {
         var frames: [Frame]
         var endsAt: UTCTime
-        /// What a `wait_for` has seen, as it is stored.
+        /// The stored form of the events that a `wait_for` has seen.
         var seen: JSONValue?
 
         init(of run: Run, endsAt: UTCTime) {

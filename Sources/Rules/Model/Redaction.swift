@@ -4,11 +4,11 @@ package import JSON
 /// Replaces the values of `!secret` and `!env_var` by `***` in traces, logs and messages, and by marks with their names in
 /// recordings.
 package struct Redaction: Hashable, Sendable {
-    /// The shortest value that is hidden within texts that come from others, in octets. A shorter one, such as `on` or `1`, is
-    /// there by chance far more often than because somebody has sent the secret.
+    /// The length in octets of the shortest value that is hidden within texts that come from others. A shorter value, such as
+    /// `on` or `1`, is mostly contained in such a text by chance.
     package static let shortestReceived = 8
 
-    /// What stands in place of a value.
+    /// The text that replaces a value.
     private struct Mark: Hashable {
         var text: String
         /// True for the value of an environment variable, which is mostly a setting.

@@ -1,6 +1,7 @@
 import ControlClient
 import JSON
 import Reactor
+import WebService
 
 /// Asks the daemon, with a connection for each request, so that a slow answer delays no other.
 @ReactorActor
@@ -10,12 +11,12 @@ final class DaemonRequests {
         /// The reason, as a sentence.
         case noDaemon(String)
         case tooLate
+        /// `RequestSlots.maximumWaiting` requests wait already.
+        case tooMany
     }
 
     /// Nanoseconds that an answer may take.
     private static let timeLimit: Int64 = 10_000_000_000
-    /// The most requests at a time. The daemon limits the connections of a user.
-    private static let maximumRequests = 8
 
     private final class Pending {
         var connection: ControlConnection?
@@ -25,7 +26,8 @@ final class DaemonRequests {
 
     private let loop: EventLoop
     private let candidates: [String]
-    private var count = 0
+    private var slots = RequestSlots()
+    /// The requests that wait for a slot, in the order of their arrival.
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
     init(_ loop: EventLoop, candidates: [String]) {
@@ -34,13 +36,13 @@ final class DaemonRequests {
     }
 
     func ask(_ line: JSONValue) async -> Outcome {
-        if count >= Self.maximumRequests {
-            await withCheckedContinuation { waiting.append($0) }
-        } else {
-            count += 1
+        switch slots.began() {
+        case .now: break
+        case .later: await withCheckedContinuation { waiting.append($0) }
+        case .refused: return .tooMany
         }
         defer {
-            if waiting.isEmpty { count -= 1 } else { waiting.removeFirst().resume() }
+            if slots.ended() { waiting.removeFirst().resume() }
         }
         let pending = Pending()
         return await withCheckedContinuation { continuation in

@@ -13,7 +13,7 @@ func addEventsRoute(to api: RouterGroup<SiteContext>, _ site: Site) {
             cut: { channel.close(promise: nil) })
         guard let stream else {
             throw WebFailure(
-                .serviceUnavailable, "there are \(EventFeed.maximumStreams) live streams; close another page",
+                .serviceUnavailable, "there are \(ReaderFeed.maximumReaders) live streams; close another page",
                 headers: [.retryAfter: "15"])
         }
         site.connections.streamBegan(channel)

@@ -18,6 +18,7 @@ func addRequestRoute(to api: RouterGroup<SiteContext>, _ site: Site) {
             let isOK = answer["status"]?.stringValue == "ok"
             return Response(json: answer.withoutPasswords, status: isOK ? .ok : .badRequest)
         case .noDaemon(let sentence): throw WebFailure(.serviceUnavailable, sentence)
+        case .tooMany: throw WebFailure(.serviceUnavailable, "too many requests wait for the daemon; try again")
         case .tooLate: throw WebFailure(.gatewayTimeout, "the daemon did not answer within 10 s; see tryck status")
         }
     }

@@ -48,8 +48,6 @@ package struct SessionTable: Hashable, Sendable {
 
     package mutating func end(_ id: ID) { sessions.removeAll { $0.id == id } }
 
-    package mutating func endAll() { sessions = [] }
-
     // MARK: The file
 
     /// The table for a file that survives a restart.

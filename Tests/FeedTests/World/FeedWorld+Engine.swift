@@ -14,7 +14,9 @@ extension FeedWorld {
         } else if !engine.inputs.isEmpty {
             switch engine.inputs.removeFirst() {
             case .machine(let input):
+                let wasTaking = engine.machine?.isTaking == true
                 engine.effects = engine.machine?.handle(input, at: now) ?? []
+                if wasTaking, let term = engine.term, engine.machine?.outrankingTerm ?? 0 > term { lead() }
                 if input == .disconnected { failActions() }
                 // A leader raises its term within 3 s, and nothing depends on when.
                 if engine.machine?.ignoredTerm != nil { lead() }
@@ -49,7 +51,6 @@ extension FeedWorld {
                 first: 1,
                 to: FeedPlace(
                     site: place.site, button: place.button, installation: former.installation, number: former.number))
-        case .outranked: lead()
         case .setTimer(let deadline): engine.timer = deadline
         case .cancelTimer: engine.timer = nil
         case .known, .offline, .removed, .restored, .anomaly: break

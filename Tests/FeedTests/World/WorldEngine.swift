@@ -91,6 +91,22 @@ enum EngineMachine {
         }
     }
 
+    /// True if it takes messages.
+    var isTaking: Bool {
+        switch self {
+        case .feed(let source): source.isTaking
+        case .wrong: false
+        }
+    }
+
+    /// The highest term of an engine, if another engine has ended the taking of messages.
+    var outrankingTerm: Int? {
+        switch self {
+        case .feed(let source): source.isTaking ? nil : source.highestTerm
+        case .wrong: nil
+        }
+    }
+
     /// The term in which it leads, if a site would ignore claims of it.
     var ignoredTerm: Int? {
         switch self {

@@ -147,7 +147,7 @@ private struct FeedSourceBench {
                 try promise("a deadline lies ahead", deadline > now)
                 timer = deadline
             case .cancelTimer: timer = nil
-            case .record, .forget, .known, .offline, .restored, .outranked, .anomaly: break
+            case .record, .forget, .known, .offline, .restored, .anomaly: break
             }
         }
         #if DEBUG

@@ -109,8 +109,8 @@ struct RunFailureTests {
         talk.given(.begin)
         talk.when(.finished(0, Self.failure), expect: .failed("actions[0].run", "R822", "exit status 1"))
         #expect(talk.result == .failed)
-        talk.when(.finished(0, .completed()))
-        talk.when(.cancel)
+        talk.when(.finished(0, .completed()), expect: .nothing)
+        talk.when(.cancel, expect: .nothing)
     }
 
     @Test("only the first line of a failure's message is kept")
@@ -131,7 +131,7 @@ struct RunFailureTests {
             talk.given(.begin)
             #expect(talk.timer == .seconds(wait))
             talk.wait(.seconds(wait) - .milliseconds(1))
-            talk.when(.timerFired)
+            talk.when(.timerFired, expect: .nothing)
             talk.wait(.milliseconds(1))
             talk.when(
                 .timerFired, expect: .cancel(0),
@@ -145,11 +145,11 @@ struct RunFailureTests {
         var talk = Transcript<RunInWorld>(try .publish("a").within(.seconds(2)))
         talk.given(.begin)
         talk.wait(.seconds(60))
-        talk.when(.timerFired)
-        talk.when(.handedOver(1))
-        talk.when(.handedOver(0))
+        talk.when(.timerFired, expect: .nothing)
+        talk.when(.handedOver(1), expect: .nothing)
+        talk.when(.handedOver(0), expect: .nothing)
         talk.wait(.seconds(1))
-        talk.when(.handedOver(0))
+        talk.when(.handedOver(0), expect: .nothing)
         talk.whenTimerFires(
             after: .seconds(1), expect: .cancel(0),
             .failed("actions[0].publish", "R821", "publish did not finish within 2s"))
@@ -216,10 +216,10 @@ struct RunFailureTests {
     func stray() throws {
         var talk = Transcript<RunInWorld>(try .run("/bin/a"), try .run("/bin/b"))
         talk.given(.begin)
-        talk.when(.finished(1, .completed()))
+        talk.when(.finished(1, .completed()), expect: .nothing)
         talk.when(.finished(0, .completed()), expect: .perform(1, .program("/bin/b")))
-        talk.when(.finished(0, .completed()))
-        talk.when(.handedOver(1))
+        talk.when(.finished(0, .completed()), expect: .nothing)
+        talk.when(.handedOver(1), expect: .nothing)
         #expect(talk.timer == .seconds(30))
     }
 }

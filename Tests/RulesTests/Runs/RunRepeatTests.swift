@@ -24,10 +24,10 @@ struct RunRepeatTests {
         var talk = Transcript<RunInWorld>(.count(4, every: .milliseconds(200), try .run("/bin/a")))
         talk.given(.begin)
         talk.wait(.milliseconds(50))
-        talk.when(.finished(0, .completed()))
+        talk.when(.finished(0, .completed()), expect: .nothing)
         talk.whenTimerFires(after: .milliseconds(150), expect: .perform(1, .program("/bin/a")))
         talk.wait(.milliseconds(450))
-        talk.when(.finished(1, .completed()))
+        talk.when(.finished(1, .completed()), expect: .nothing)
         talk.whenTimerFires(after: .milliseconds(150), expect: .perform(2, .program("/bin/a")))
         talk.wait(.milliseconds(400))
         talk.when(.finished(2, .completed()), expect: .perform(3, .program("/bin/a")))
@@ -83,7 +83,7 @@ struct RunRepeatTests {
         var talk = Transcript<RunInWorld>(
             .whileHeld(every: .milliseconds(200), try .run("/bin/a"), try .log("tick")), try .log("behind"))
         talk.given(.begin)
-        talk.when(.released)
+        talk.when(.released, expect: .nothing)
         #expect(!talk.machine.run.isRepeatingWhileHeld)
         talk.wait(.seconds(1))
         talk.when(.finished(0, .completed()), expect: .perform(1, .said("tick")), .perform(2, .said("behind")))
@@ -94,7 +94,7 @@ struct RunRepeatTests {
         var talk = Transcript<RunInWorld>(.count(2, every: .milliseconds(200), try .log("tick")))
         talk.given(.begin)
         #expect(!talk.machine.run.isRepeatingWhileHeld)
-        talk.when(.released)
+        talk.when(.released, expect: .nothing)
         talk.whenTimerFires(after: .milliseconds(200), expect: .perform(1, .said("tick")))
     }
 
@@ -105,7 +105,7 @@ struct RunRepeatTests {
                 every: .seconds(1), .count(2, every: .milliseconds(100), try .log("{{ repeat.index }}"))),
             try .log("behind"))
         talk.when(.begin, expect: .perform(0, .said("0")))
-        talk.when(.released)
+        talk.when(.released, expect: .nothing)
         talk.whenTimerFires(
             after: .milliseconds(100), expect: .perform(1, .said("1")), .perform(2, .said("behind")))
     }
@@ -126,7 +126,7 @@ struct RunRepeatTests {
     @Test("a repeat without steps takes its time")
     func empty() {
         var talk = Transcript<RunInWorld>(.count(2, every: .seconds(1)))
-        talk.when(.begin)
+        talk.when(.begin, expect: .nothing)
         talk.whenTimerFires(after: .seconds(1))
         #expect(talk.result == .completed)
     }

@@ -100,7 +100,7 @@ struct RunResumeTests {
         var world = before.machine.world
         world.cycles["hall/"] = CyclePosition(next: 1, at: RunKit.noon)
         before = Transcript(RunInWorld(world: world, run: before.machine.run), at: before.now)
-        before.when(.begin)
+        before.when(.begin, expect: .nothing)
         before.wait(.milliseconds(400))
         var after = try resumed(before)
         #expect(after.machine.run.frames.count == 5)
@@ -308,7 +308,7 @@ struct RunReloadTests {
             var run = talk.machine.run
             run.rule = rule
             var other = Transcript(RunInWorld(world: world, run: run), at: talk.now)
-            other.when(.finished(0, .completed()))
+            other.when(.finished(0, .completed()), expect: .nothing)
             #expect(other.result == .completed)
         }
     }

@@ -12,7 +12,7 @@ struct RunRetryTests {
         var talk = Transcript<RunInWorld>(try .run("/bin/a").retrying(3, after: .milliseconds(500), backOff: 3))
         talk.when(.begin, expect: .perform(0, .program("/bin/a")))
         for (attempt, wait) in [500, 1500, 4500].enumerated() {
-            talk.when(.finished(attempt, RunFailureTests.failure))
+            talk.when(.finished(attempt, RunFailureTests.failure), expect: .nothing)
             talk.whenTimerFires(after: .milliseconds(wait), expect: .perform(attempt + 1, .program("/bin/a")))
         }
         talk.when(
@@ -26,7 +26,7 @@ struct RunRetryTests {
         talk.given(.begin)
         talk.given(.finished(0, .failed(code: "R824", message: "away")))
         talk.whenTimerFires(after: .seconds(1), expect: .perform(1, .message("a")))
-        talk.when(.finished(0, .completed()))
+        talk.when(.finished(0, .completed()), expect: .nothing)
         talk.when(.finished(1, .completed()), expect: .perform(2, .said("done")))
     }
 
@@ -54,7 +54,7 @@ struct RunRetryTests {
             try .delay("6d"), try .run("/bin/a").retrying(2, after: .seconds(86_400), backOff: 1))
         talk.given(.begin)
         talk.whenTimerFires(after: .seconds(6 * 86_400), expect: .perform(0, .program("/bin/a")))
-        talk.when(.finished(0, RunFailureTests.failure))
+        talk.when(.finished(0, RunFailureTests.failure), expect: .nothing)
         talk.whenTimerFires(after: .seconds(86_400), expect: .perform(1, .program("/bin/a")))
         talk.when(
             .finished(1, RunFailureTests.failure), expect: .failed("actions[1].run", "R822", "exit status 1"))
@@ -124,7 +124,7 @@ struct RunOnErrorTests {
     func others() throws {
         var good = Transcript<RunInWorld>(try .run("/bin/a"), onError: [try .log("no")])
         good.given(.begin)
-        good.when(.finished(0, .completed()))
+        good.when(.finished(0, .completed()), expect: .nothing)
         var cancelled = Transcript<RunInWorld>(try .run("/bin/a"), onError: [try .log("no")])
         cancelled.given(.begin)
         cancelled.when(.cancel, expect: .cancel(0))

@@ -17,7 +17,7 @@ struct RunSetTests {
             ]))
         let other = DeclaredVariable(name: "old", type: .integer, initial: .integer(0))
         var talk = Transcript<RunInWorld>(swap, variables: [other, other])
-        talk.when(.begin)
+        talk.when(.begin, expect: .nothing)
         #expect(talk.machine.world.variables[RunKit.volume] == .integer(31))
         #expect(talk.machine.world.variables[3...] == [.integer(30), .integer(30)])
     }
@@ -25,7 +25,7 @@ struct RunSetTests {
     @Test("a number is clamped to the bounds of its variable")
     func clamped() throws {
         var talk = Transcript<RunInWorld>(try .set(RunKit.volume, "{{ variables.volume + 99 }}"))
-        talk.when(.begin)
+        talk.when(.begin, expect: .nothing)
         #expect(talk.machine.world.variables[RunKit.volume] == .integer(100))
         #expect(talk.machine.world.changed == [.variable(RunKit.volume)])
     }

@@ -10,12 +10,12 @@ struct RunWaitTests {
     @Test("a delay takes its time, and no answer or change ends it earlier")
     func delay() throws {
         var talk = Transcript<RunInWorld>(try .delay("1m30s"), try .log("on"))
-        talk.when(.begin)
-        talk.when(.finished(0, .completed()))
-        talk.when(.state(RunKit.lux, .integer(1)))
-        talk.when(.released)
+        talk.when(.begin, expect: .nothing)
+        talk.when(.finished(0, .completed()), expect: .nothing)
+        talk.when(.state(RunKit.lux, .integer(1)), expect: .nothing)
+        talk.when(.released, expect: .nothing)
         talk.wait(.milliseconds(89_999))
-        talk.when(.timerFired)
+        talk.when(.timerFired, expect: .nothing)
         talk.whenTimerFires(after: .milliseconds(1), expect: .perform(0, .said("on")))
     }
 
@@ -42,9 +42,9 @@ struct RunWaitTests {
     @Test("a wait is over when its condition becomes true")
     func until() throws {
         var talk = Transcript<RunInWorld>(try .wait("states.door == 'open'", .seconds(25)), try .log("open"))
-        talk.when(.begin)
+        talk.when(.begin, expect: .nothing)
         #expect(talk.machine.run.isWaitingForWorld)
-        talk.when(.state(RunKit.door, .string("closed")))
+        talk.when(.state(RunKit.door, .string("closed")), expect: .nothing)
         talk.when(.state(RunKit.door, .string("open")), expect: .perform(0, .said("open")))
         #expect(!talk.machine.run.isWaitingForWorld)
     }
@@ -72,9 +72,9 @@ struct RunWaitTests {
                 try .log("end"))
         }
         var over = try talk()
-        over.when(.begin)
+        over.when(.begin, expect: .nothing)
         over.whenTimerFires(after: .seconds(25), expect: .perform(0, .said("closed")))
-        over.when(.state(RunKit.door, .string("open")))
+        over.when(.state(RunKit.door, .string("open")), expect: .nothing)
         over.whenTimerFires(after: .seconds(1), expect: .perform(1, .said("end")))
         #expect(over.result == .completed)
         #expect(
@@ -85,7 +85,7 @@ struct RunWaitTests {
                 "actions[1].log: info: end",
             ])
         var open = try talk()
-        open.when(.begin)
+        open.when(.begin, expect: .nothing)
         open.when(.state(RunKit.door, .string("open")), expect: .perform(0, .said("end")))
         #expect(open.result == .completed)
     }
@@ -93,7 +93,7 @@ struct RunWaitTests {
     @Test("a condition that cannot be evaluated counts as false, and the wait goes on")
     func failure() throws {
         var talk = Transcript<RunInWorld>(try .wait("integer(variables.name) > 3", .seconds(25)), try .log("on"))
-        talk.when(.begin)
+        talk.when(.begin, expect: .nothing)
         talk.when(.variable(RunKit.name, .string("4")), expect: .perform(0, .said("on")))
     }
 
@@ -101,7 +101,7 @@ struct RunWaitTests {
     func time() throws {
         var talk = Transcript<RunInWorld>(
             .count(1, every: .seconds(1), try .wait("repeat.elapsed >= 2s", .seconds(25)), try .log("on")))
-        talk.when(.begin)
+        talk.when(.begin, expect: .nothing)
         talk.whenTimerFires(after: .seconds(1))
         talk.whenTimerFires(after: .seconds(1), expect: .perform(0, .said("on")))
     }
@@ -119,12 +119,12 @@ struct RunCancelTests {
         #expect(talk.timer == nil, sourceLocation: sourceLocation)
         #expect(!talk.machine.run.isWaitingForWorld && !talk.machine.run.isRepeatingWhileHeld)
         talk.wait(.seconds(10_000))
-        talk.when(.cancel, sourceLocation: sourceLocation)
-        talk.when(.timerFired, sourceLocation: sourceLocation)
-        talk.when(.begin, sourceLocation: sourceLocation)
-        talk.when(.finished(0, .completed()), sourceLocation: sourceLocation)
-        talk.when(.state(RunKit.door, .string("open")), sourceLocation: sourceLocation)
-        talk.when(.released, sourceLocation: sourceLocation)
+        talk.when(.cancel, expect: .nothing, sourceLocation: sourceLocation)
+        talk.when(.timerFired, expect: .nothing, sourceLocation: sourceLocation)
+        talk.when(.begin, expect: .nothing, sourceLocation: sourceLocation)
+        talk.when(.finished(0, .completed()), expect: .nothing, sourceLocation: sourceLocation)
+        talk.when(.state(RunKit.door, .string("open")), expect: .nothing, sourceLocation: sourceLocation)
+        talk.when(.released, expect: .nothing, sourceLocation: sourceLocation)
     }
 
     private static func begun(_ steps: Step...) throws -> Transcript<RunInWorld> {

@@ -1,17 +1,6 @@
 import ButtonModel
 import Buttons
 
-/// A change of one button's record, as `ButtonRegistry` made it and `Hub.announce` passes it on.
-struct ButtonChange: Hashable, Sendable {
-    var button: ButtonID
-    /// `nil` if only the store receives the change.
-    var fact: ButtonFact?
-    /// Changes of the store.
-    var changes: [StoreChange] = []
-    /// True if the changes have to be synced at once, because users are told that they are made.
-    var isSynced = false
-}
-
 /// Why a button is not known any more. The raw value is its name in the live stream and in topics.
 enum Departure: String, Hashable, Sendable {
     /// The button has proved that it does not know the bridge any more.
@@ -75,14 +64,14 @@ struct ButtonAudiences: OptionSet, Sendable {
     static let identities = ButtonAudiences(rawValue: 1 << 5)
     /// The rule engine, whose triggers and conditions ask for the fact.
     static let rules = ButtonAudiences(rawValue: 1 << 6)
-    /// The status line of the service manager.
-    static let serviceStatus = ButtonAudiences(rawValue: 1 << 9)
-    /// The log, and the clients that watch, get a line of its own for the fact.
-    static let narration = ButtonAudiences(rawValue: 1 << 10)
     /// Clients of flicd.
     static let flicd = ButtonAudiences(rawValue: 1 << 7)
     /// The clients that watch get a `changed` line with all that is known of the button.
     static let watchers = ButtonAudiences(rawValue: 1 << 8)
+    /// The status line of the service manager.
+    static let serviceStatus = ButtonAudiences(rawValue: 1 << 9)
+    /// The log, and the clients that watch, get a line of its own for the fact.
+    static let narration = ButtonAudiences(rawValue: 1 << 10)
     /// Engines that carry out the rules of a site, if this machine is one.
     static let engines = ButtonAudiences(rawValue: 1 << 11)
 }
@@ -101,13 +90,13 @@ extension ButtonFact {
         case .firmware: [.status, .deviceList, .flicd, .engines, .watchers]
         case .model: [.status, .config, .identities, .deviceList, .engines, .watchers]
         case .source: [.deviceList, .engines, .watchers]
-        case .options: [.identities, .deviceList, .engines, .watchers]
+        case .options: [.status, .identities, .deviceList, .engines, .watchers]
         case .isConnectionWanted: [.status, .watchers]
         case .state(let state, let before):
             (state == .ready) == (before == .ready)
                 ? [.statusSoon, .flicd, .narration, .serviceStatus]
                 : [.statusSoon, .availability, .flicd, .narration, .rules, .serviceStatus]
-        case .battery: [.statusSoon, .flicd, .rules, .engines]
+        case .battery: [.statusSoon, .flicd, .rules, .engines, .watchers]
         case .signal, .activity: .statusSoon
         case .updateProgress: .status
         case .radio: [.status, .watchers]
