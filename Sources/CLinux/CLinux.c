@@ -1,8 +1,10 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/capability.h>
 #include <linux/close_range.h>
 #include <linux/magic.h>
@@ -10,6 +12,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
@@ -130,6 +133,50 @@ void linux_use_one_heap(void)
 void linux_trim_heap(void)
 {
 	malloc_trim(0);
+}
+
+// Whether the dynamic linker has written into segments that cannot be written now.
+static int has_text_relocations(const struct dl_phdr_info *object)
+{
+	for (int i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+
+		if (segment->p_type != PT_DYNAMIC)
+			continue;
+		const ElfW(Dyn) *entry = (const ElfW(Dyn) *)(object->dlpi_addr + segment->p_vaddr);
+		for (; entry->d_tag != DT_NULL; entry++)
+			if (entry->d_tag == DT_TEXTREL || (entry->d_tag == DT_FLAGS && (entry->d_un.d_val & DF_TEXTREL)))
+				return 1;
+	}
+	return 0;
+}
+
+static int forget_segments(struct dl_phdr_info *object, size_t size, void *context)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+
+	(void)size;
+	(void)context;
+	// The program has no name, libraries have a path, and what the kernel provides has another name.
+	if ((object->dlpi_name && *object->dlpi_name && *object->dlpi_name != '/') || has_text_relocations(object))
+		return 0;
+	for (int i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+
+		// What the dynamic linker relocates and protects afterwards is in a segment that could be written at first.
+		if (segment->p_type != PT_LOAD || (segment->p_flags & PF_W))
+			continue;
+		uintptr_t start = (object->dlpi_addr + segment->p_vaddr) & ~(page - 1);
+		uintptr_t end = (object->dlpi_addr + segment->p_vaddr + segment->p_memsz + page - 1) & ~(page - 1);
+		madvise((void *)start, end - start, MADV_DONTNEED);
+	}
+	return 0;
+}
+
+void linux_forget_code(void)
+{
+	// The dynamic linker loads no library meanwhile.
+	dl_iterate_phdr(forget_segments, NULL);
 }
 
 int linux_processors(int *lowest, int *highest)

@@ -29,7 +29,7 @@ package struct LastGoodRules: Sendable {
         secrets = (try? FileText(reading: path)).map { SourceFile(name: path, text: $0.octets) }
     }
 
-    /// - Returns: whether both files have the rules and secrets now.
+    /// - Returns: whether both files have the rules and secrets. A file that has them already is not synced again.
     package func write(in stateDirectory: String) -> Bool {
         let path = ConfigurationFiles.lastGoodSecrets(in: stateDirectory)
         let areSecretsKept =

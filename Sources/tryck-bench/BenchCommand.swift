@@ -86,8 +86,8 @@ struct BenchCommand: ParsableCommand {
                 throw ValidationError("--every takes 20 to 600000")
             }
             guard (1...100).contains(runs) else { throw ValidationError("--runs takes 1 to 100") }
-            guard !count || runs == 1 && rules != .none && !compareHistory else {
-                throw ValidationError("--count takes neither --runs nor --rules none nor --compare-history")
+            guard !count || runs == 1 && rules != .none && !compareHistory && !cold else {
+                throw ValidationError("--count takes none of --runs, --rules none, --compare-history and --cold")
             }
         }
 
@@ -130,7 +130,7 @@ struct BenchCommand: ParsableCommand {
             let path = directory.path
             let (presses, rules, every, cold) = (presses, rules, every, cold)
             let counter = count ? InstructionCounter(directory: path) : nil
-            let processors = anyProcessor ? nil : BenchProcessors.pair
+            let processors = anyProcessor || count ? nil : BenchProcessors.pair
             let outcome = Mutex<BenchReport?>(nil)
             let status = EventLoop.run { @ReactorActor in
                 let loop = EventLoop.shared

@@ -4,10 +4,12 @@ pages, and only these are read from the disk and kept in memory.
     order.py PROGRAM TRYCK > symbols
 
 First come the functions that presses call, then what a running service calls besides, then what only its start needs, and last
-what is rare: pairing and reloading. The service forgets the pages of its start when it is ready.
+what is rare: a first start, pairing and reloading. The service forgets the pages of its start when it is ready, and again half a
+minute later.
 
 PROGRAM, a tryckd, must have symbols, but no debugging information, which callgrind does not always understand. It runs slowly.
 """
+import os
 import re
 import signal
 import subprocess
@@ -19,6 +21,7 @@ from pathlib import Path
 from trial import BUTTONS, Air, Broker, Daemon, alone, directory, whole
 
 PRESSES = ('click', 'double_click', 'hold')
+SETTLING = 31.0  # seconds
 
 
 def functions(profile: Path) -> Iterator[str]:
@@ -42,13 +45,15 @@ def start(configuration: Path) -> tuple[Daemon, set[str]]:
     daemon = Daemon(str(program), configuration, callgrind)
     called = new_functions(daemon)
     if not called:
-        sys.exit(f'{sys.argv[0]}: the daemon was ready without calling StartMemory.release')
+        sys.exit(f'{sys.argv[0]}: the daemon was ready without calling linux_forget_code')
     return daemon, called
 
 
 def dump(daemon: Daemon) -> set[str]:
     """The functions that the daemon has called since it was asked last."""
-    subprocess.run(['callgrind_control', '--dump', str(daemon.process.pid)], check=True, capture_output=True)
+    # The daemon has no environment, and valgrind finds its pipes by variables such as LOGNAME.
+    subprocess.run(['callgrind_control', '--dump', str(daemon.process.pid)], check=True, capture_output=True,
+                   env={'PATH': os.environ['PATH']})
     return new_functions(daemon)
 
 
@@ -68,21 +73,23 @@ def new_functions(daemon: Daemon) -> set[str]:
 read: set[Path] = set()
 program = Path(sys.argv[1]).resolve()
 # A part of the profile is written before the daemon forgets the pages of its start, which it does when it is ready.
-callgrind = ('valgrind', '--quiet', '--tool=callgrind', '--demangle=no', '--dump-before=*StartMemory*release*',
+callgrind = ('valgrind', '--quiet', '--tool=callgrind', '--demangle=no', '--dump-before=linux_forget_code',
              f'--callgrind-out-file={directory}/profile.%p')
 
-daemon, first_start = start(alone())
-end(daemon)
+daemon, rare = start(alone())
+rare |= end(daemon)
 broker = Broker()
 air = Air(Path(sys.argv[2]).resolve())
 configuration = whole(broker, air)
 daemon, _ = start(configuration)
 daemon.pair()
 daemon.wait_until_all_is_well()
-rare = end(daemon)
+rare |= end(daemon)
 
 daemon, usual_start = start(configuration)
 daemon.wait_until_all_is_well()
+# The daemon forgets the pages of its start once more.
+time.sleep(SETTLING)
 service = dump(daemon)
 for index in range(BUTTONS):
     air.press(f'button_{index}', PRESSES[index % len(PRESSES)])
@@ -98,7 +105,7 @@ air.end()
 broker.end()
 
 named: set[str] = set()
-for group in (presses, service, usual_start, first_start | rare):
+for group in (presses, service, usual_start, rare):
     print(*sorted(group - named), sep='\n')
     print(f'{sys.argv[0]}: {len(group - named)} functions', file=sys.stderr)
     named |= group

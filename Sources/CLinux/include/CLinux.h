@@ -64,6 +64,10 @@ void linux_use_one_heap(void);
 // Gives free memory of the heap back to the system.
 void linux_trim_heap(void);
 
+// Forgets the pages of code and constants of the program and its libraries. What is used later is mapped again from the files.
+// Segments that the program or the dynamic linker may have written are left alone.
+void linux_forget_code(void);
+
 // Writes the lowest and the highest number of the processors that the calling thread may use. Returns 0, or -1 and sets errno.
 int linux_processors(int *lowest, int *highest);
 
