@@ -34,7 +34,10 @@ enum ButtonFact: Hashable, Sendable {
     case options
     case isConnectionWanted
     case state(ButtonState, before: ButtonState?)
-    case battery
+    /// The battery was measured.
+    ///
+    /// - Parameter isDifferent: true if the measurement differs from the last one.
+    case battery(isDifferent: Bool)
     case signal
     /// The time of the last sighting, the number of presses, or the positions of the dials.
     case activity
@@ -96,7 +99,9 @@ extension ButtonFact {
             (state == .ready) == (before == .ready)
                 ? [.statusSoon, .flicd, .narration, .serviceStatus]
                 : [.statusSoon, .availability, .flicd, .narration, .rules, .serviceStatus]
-        case .battery: [.statusSoon, .flicd, .rules, .engines, .watchers]
+        case .battery(let isDifferent):
+            isDifferent
+                ? [.statusSoon, .flicd, .rules, .engines, .watchers] : [.statusSoon, .flicd, .rules, .engines]
         case .signal, .activity: .statusSoon
         case .updateProgress: .status
         case .radio: [.status, .watchers]

@@ -10,7 +10,7 @@ struct ButtonChange: Hashable, Sendable {
     /// The fact that has changed; `nil` if only the store receives the change.
     let fact: ButtonFact?
     /// Changes of the store.
-    var changes: [StoreChange]
+    fileprivate(set) var changes: [StoreChange]
     /// True if the changes have to be synced at once, because users are told that they are made.
     let isSynced: Bool
 
@@ -179,6 +179,7 @@ struct ButtonRegistry: Sendable {
         _ button: ButtonID, millivolts: Int, at time: UTCTime, isBelievable: Bool
     ) -> (change: ButtonChange, becameLow: Bool)? {
         guard var record = records[button] else { return nil }
+        let before = record.batteryMillivolts
         record.batteryMillivolts = millivolts
         record.batteryMeasuredAt = time
         var alarm = BatteryAlarm(isLow: record.isBatteryLow)
@@ -189,7 +190,7 @@ struct ButtonRegistry: Sendable {
             changes.append(.fact(button, .batteryTrend(record.stored.batteryTrend)))
         }
         records[button] = record
-        return (ButtonChange(button, .battery, storing: changes), becameLow)
+        return (ButtonChange(button, .battery(isDifferent: millivolts != before), storing: changes), becameLow)
     }
 
     /// A flicd reports percentages instead of voltages.
@@ -201,6 +202,7 @@ struct ButtonRegistry: Sendable {
         guard var record = records[button],
             record.stored.batteryPercentage != percentage || record.batteryMeasuredAt != time
         else { return nil }
+        let before = record.stored.batteryPercentage
         record.stored.batteryPercentage = percentage
         record.batteryMeasuredAt = time
         var alarm = BatteryAlarm(isLow: record.isBatteryLow)
@@ -208,7 +210,7 @@ struct ButtonRegistry: Sendable {
         record.isBatteryLow = alarm.isLow
         records[button] = record
         let stored = StoreChange.batteryPercentage(button, percentage, measuredAt: time, isLow: alarm.isLow)
-        return (ButtonChange(button, .battery, storing: [stored]), becameLow)
+        return (ButtonChange(button, .battery(isDifferent: percentage != before), storing: [stored]), becameLow)
     }
 
     /// The button counts from the beginning, and has lost its advertising settings.

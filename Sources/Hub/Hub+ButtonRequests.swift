@@ -196,9 +196,10 @@ extension Hub {
         }
         let change = buttons.optionsChosen(
             button, settings: chosen?.settings, nickname: chosen?.nickname, mode: mode, dials: dials)
+        // The engine knows the trigger mode before the change is announced, because clients that watch are shown the engine's.
+        if let mode { advanceRules(.requested(.setTriggerMode(button, mode)), at: now) }
         announce(change, at: now)
         if let chosen { requestFromFlicd(chosen.settings, of: change, at: now) }
-        if let mode { advanceRules(.requested(.setTriggerMode(button, mode)), at: now) }
         return .ok(buttons[button].map(describe) ?? .null)
     }
 

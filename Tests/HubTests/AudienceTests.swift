@@ -185,6 +185,8 @@ struct AudienceTests {
         #expect(!second)
         #expect(house.changed?["battery_mv"] == 3005)
         #expect(house.shown?["battery_mv"] == 3005 && house.shown?["battery_weeks"]?["mv"] == [3012])
+        let same = house.recordsFact(ofBattery: 3005)
+        #expect(!same && house.changed == nil)
 
         house.take(.wallClock(UTCTime(milliseconds: 1_795_000_000_000) + .seconds(15 * 86_400)))
         let third = house.recordsFact(ofBattery: 2990)
@@ -304,6 +306,7 @@ struct AudienceTests {
         }
         #expect(house.status?["nickname"] == "Stove" && house.listed?["nickname"] == "Stove")
         #expect(house.changed?["nickname"] == "Stove" && house.changed?["latency_mode"] == "low")
+        #expect(house.changed?["trigger_mode"] == "click_and_double_click")
         #expect(house.lines.count { $0["kind"] == "changed" } == 1)
     }
 

@@ -9,7 +9,8 @@ package struct RequestSlots: Hashable, Sendable {
 
     /// The maximum number of requests under way. The daemon limits the connections of a user.
     package static let maximumRequests = 8
-    /// The maximum number of requests that wait. A connection has one request at a time, so there can be no more.
+    /// The maximum number of requests that wait. A connection has one request at a time, but a request that waits does so until its
+    /// turn also when its connection is closed.
     package static let maximumWaiting = ConnectionTable<Int>.maximumConnections
 
     private var count = 0
