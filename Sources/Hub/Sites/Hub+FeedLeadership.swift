@@ -1,0 +1,112 @@
+import ButtonModel
+import Feed
+import MQTTTopics
+import Rules
+
+// Whether this engine leads, and the actions and programs that wait for that or for a claim.
+extension Hub {
+    mutating func carryOut(_ effect: EngineLeadership.Effect, at now: Instant) {
+        completePress(at: now)
+        let share = feed?.configuration.share.description ?? ""
+        switch effect {
+        case .record(let term): record([.feed(.term(term))])
+        case .publish(let message): publishFeedMessages([message])
+        case .lead(let term, let continues):
+            if feed?.isFencedTooLong(at: now) == true { endRuns("the broker was gone for too long", at: now) }
+            log(feed?.isLeading == true ? .debug : .info, "this engine leads share \(share) in term \(term)")
+            feed?.leads(in: term)
+            advanceFeed(.source(.lead(term: term)), at: now)
+            advanceFeed(.act(continues: continues), at: now)
+        case .fence:
+            let what = broker.isConnected ? "silent" : "gone"
+            log(.warning, "the broker is \(what), so this engine acts on nothing until it is known to lead again")
+            feed?.fence(at: now)
+            advanceFeed(.source(.standBy), at: now)
+            advanceRules(.acting(false, endingRuns: false), at: now)
+        case .stop:
+            advanceFeed(.source(.standBy), at: now)
+            endRuns("this engine does not lead share \(share) any more", at: now)
+        case .rulesDiffer(let engine, let leads):
+            let role = leads ? "leads" : "stands by for"
+            log(.warning, "the engine \(engine), which \(role) share \(share), has other rules than this one")
+        case .namesake(let installation):
+            feed?.heardNamesake(installation)
+            if let fault = feed?.fault {
+                log(.error, fault)
+            } else {
+                log(.info, "the other engine with the name of this one is gone")
+            }
+        case .setTimer(let deadline): feed?.setTimer(.leadership, at: deadline)
+        case .cancelTimer: feed?.setTimer(.leadership, at: nil)
+        case .anomaly(let text): log(.debug, "engine: \(text)")
+        }
+    }
+
+    /// Claims can be recorded, or cannot, so that another engine has to lead.
+    mutating func feedCanRecord(_ canRecord: Bool, at now: Instant) {
+        advanceFeed(.leadership(.canRecord(canRecord)), at: now)
+    }
+
+    /// The process ends in order, and hands over to another engine.
+    mutating func resignFeed(at now: Instant) {
+        tendFeed(at: now)
+        advanceFeed(.source(.resign), at: now)
+        advanceFeed(.leadership(.resign), at: now)
+    }
+
+    private mutating func endRuns(_ reason: String, at now: Instant) {
+        log(.warning, "\(reason); its runs are interrupted")
+        let isTimerDue = feed?.stop() == true
+        advanceRules(.acting(false, endingRuns: true), at: now)
+        if isTimerDue { advanceRules(.timerFired, at: now) }
+    }
+
+    /// Lets rules act, and performs the held actions if `continues`; otherwise drops them.
+    mutating func act(continues: Bool, at now: Instant) {
+        guard feed?.isLeading == true else { return }
+        advanceRules(.acting(true, endingRuns: false), at: now)
+        let held = feed?.takeHeld() ?? []
+        for held in continues ? held : [] {
+            if case .message(let message) = held.action, now > held.at + message.maximumAge {
+                fail(held, "the broker was disconnected for too long", at: now)
+            } else if feed?.holds(held.step, held.action, rule: held.rule, at: now) != true {
+                perform(held.step, held.action, rule: held.rule, at: now)
+            }
+        }
+        if feed?.takeRulesTimer() == true { advanceRules(.timerFired, at: now) }
+    }
+
+    private mutating func fail(_ held: EngineFeed.HeldAction, _ reason: String, at now: Instant) {
+        advanceRules(.actionFinished(held.step, .failed(code: "R824", message: reason)), at: now)
+    }
+
+    // MARK: Claims
+
+    /// Publishes messages of the feed on the present connection. Without one they are dropped, because they must not be
+    /// published on a later connection (`FeedSource.Effect.publish`).
+    mutating func publishFeedMessages(_ messages: [MQTTMessage]) {
+        guard broker.isConnected else { return }
+        for message in messages {
+            let id = identifiers.messageID()
+            if message.qos > 0, let topic = FeedTopic(message.topicName) {
+                let isCursor = if case .cursor = topic.kind { true } else { false }
+                feed?.sent(id, on: message.topicName, isClaim: isCursor && !message.payload.isEmpty)
+            }
+            emit(.publish(id, message, expiry: nil))
+        }
+    }
+
+    mutating func claimPublished(_ id: MessageID, at now: Instant) {
+        guard let topicName = feed?.takeSent(id) else { return }
+        for held in feed?.claimEnded(id) ?? [] { perform(held.step, held.action, rule: held.rule, at: now) }
+        advanceFeed(.source(.acknowledged(topicName: topicName)), at: now)
+    }
+
+    mutating func claimFailed(_ id: MessageID, _ reason: String, at now: Instant) {
+        guard let topicName = feed?.takeSent(id) else { return }
+        advanceFeed(.source(.refused(topicName: topicName)), at: now)
+        guard let held = feed?.claimEnded(id) else { return }
+        log(.error, "the claim of a press was not published: \(reason); other engines may act on it, too")
+        for held in held { fail(held, "the claim of the press was not published: \(reason)", at: now) }
+    }
+}

@@ -1,0 +1,170 @@
+import ButtonModel
+import Buttons
+import Feed
+import JSON
+import MQTTTopics
+import Rules
+
+// The messages of sites, which an engine takes, passes over, or reports as lost or interrupted.
+extension Hub {
+    mutating func carryOut(_ effects: [FeedSource.Effect], at now: Instant) {
+        var claim = FeedClaim()
+        for effect in effects {
+            switch effect {
+            case .record(let position): claim.changes.append(.feed(.claimed(position)))
+            case .forget(let site, let button): claim.changes.append(.feed(.removed(site: site, button)))
+            case .publish(let message): claim.messages.append(message)
+            case .took(let place, let steps):
+                took(place, steps, claim, at: now)
+                claim = FeedClaim()
+            case .lost, .interrupted, .known, .offline, .removed, .beganAnew, .restored, .setTimer, .cancelTimer,
+                .anomaly:
+                carryOut(claim)
+                claim = FeedClaim()
+                carryOut(effect, at: now)
+            }
+        }
+        carryOut(claim)
+    }
+
+    private mutating func carryOut(_ claim: FeedClaim) {
+        if !claim.changes.isEmpty { record(claim.changes) }
+        publishFeedMessages(claim.messages)
+    }
+
+    private mutating func carryOut(_ effect: FeedSource.Effect, at now: Instant) {
+        switch effect {
+        case .lost, .interrupted, .known, .offline, .removed, .beganAnew, .restored: completePress(at: now)
+        case .record, .forget, .publish, .took, .setTimer, .cancelTimer, .anomaly: break
+        }
+        switch effect {
+        case .record, .forget, .publish, .took: break
+        case .lost(let place, let count):
+            log(.warning, "\(place.site): the journal has lost \(count) messages of \(label(of: place.button))")
+            publishEvent(
+                "lost", described(place, ["lost": .integer(Int64(count))]), timeToLive: .seconds(3600), as: .press,
+                at: now)
+        case .interrupted(let place, let first):
+            let messages = first == place.number ? "message \(first)" : "messages \(first) to \(place.number)"
+            let isFormer = feed?.sites[place.site].map { $0.installation != place.installation } ?? false
+            let life = isFormer ? " (as installation \(place.installation))" : ""
+            log(
+                .warning,
+                "\(place.site): \(messages) of \(label(of: place.button))\(life) may have had no effect, and are not repeated"
+            )
+            publishEvent(
+                "interrupted",
+                described(
+                    place, ["first_n": .integer(Int64(first)), "last_n": .integer(Int64(place.number))]),
+                timeToLive: .seconds(3600), as: .press, at: now)
+        case .known(let site, let hello): siteIsHere(site, hello, at: now)
+        case .offline(let site): siteIsGone(site, at: now)
+        case .removed(let site, let button):
+            feed?.removed(button)
+            guard buttons[button]?.source == EngineFeed.source(of: site) else { break }
+            gone(button, .removed, at: now)
+            otherSiteHas(button, than: site, at: now)
+        case .beganAnew(let place, let former):
+            // For a site that was restored from a copy, `restored` warns once for all its buttons.
+            let isSameSite = FeedLife(place.installation).root == FeedLife(former.installation).root
+            log(
+                isSameSite ? .debug : .warning,
+                "\(place.site): the numbers of \(label(of: place.button)) were \(former.number) and start again at \(place.number)"
+            )
+        case .restored(let site, let life):
+            log(
+                .warning,
+                "\(site) was restored from an old copy of its disk, and goes on as installation \(life.installation). Presses "
+                    + "that are in the copy and were handled since are not repeated; new presses are handled as usual")
+            guard feed?.isLeading == true else { break }
+            publishEvent(
+                "restored", ["site": .string(site), "installation": .string(life.installation)],
+                timeToLive: .seconds(3600), at: now)
+        case .setTimer(let deadline): feed?.setTimer(.source, at: deadline)
+        case .cancelTimer: feed?.setTimer(.source, at: nil)
+        case .anomaly(let text): log(.debug, "feed: \(text)")
+        }
+    }
+
+    private func described(_ place: FeedPlace, _ facts: KeyValuePairs<String, JSONValue>) -> JSONValue {
+        let place: KeyValuePairs<String, JSONValue> = [
+            "site": .string(place.site), "button": .string(place.button.description),
+        ]
+        return .object((Array(place) + Array(facts)).map { JSONValue.Member($0.key, $0.value) })
+    }
+
+    private mutating func took(_ place: FeedPlace, _ steps: [FeedStep], _ claim: FeedClaim, at now: Instant) {
+        let button = place.button
+        let cursor = buttons[button]?.stored.cursor ?? EventCursor()
+        // A button repeats at its other site what it has told the first one and was not told to forget.
+        let old = steps.compactMap { step in
+            if case .press(let event) = step, cursor.covers(EventCursor(event)) { event } else { nil }
+        }
+        if let former = buttons[button]?.source, former != EngineFeed.source(of: place.site),
+            EngineFeed.isSite(source: former)
+        {
+            // Old presses do not show where the button is now.
+            guard old.count < steps.count else { return tookOld(place, old, claim, at: now) }
+            buttonChangedSite(button, to: place.site, at: now)
+        }
+        guard let record = buttons[button], record.source == EngineFeed.source(of: place.site) else {
+            carryOut(claim)
+            log(
+                .foreignButton, .warning,
+                "\(place.site): a press of \(place.button) is not handled, because this engine uses another button with this id",
+                at: now)
+            return advanceFeed(.source(.settled(place)), at: now)
+        }
+        var events: [ButtonEvent] = []
+        var movements: [ButtonMovement] = []
+        for step in steps {
+            switch step {
+            case .press(let event) where cursor.covers(EventCursor(event)): break
+            case .press(let event): events.append(event)
+            case .turn(let movement): movements.append(movement)
+            }
+        }
+        feed?.took(place, events)
+        if let last = events.last {
+            var newest = EventCursor(last)
+            if last.part == .small {
+                newest.eventCount = record.stored.cursor.eventCount
+            } else {
+                newest.smallEventCount = record.stored.cursor.smallEventCount
+            }
+            pressed(button, events, newest, needsAcknowledgement: false, claim: claim, at: now)
+        } else {
+            completePress(at: now)
+            carryOut(claim)
+        }
+        if !movements.isEmpty {
+            completePress(at: now)
+            dialsTurned(button, movements, at: now)
+        }
+        reportUnhandled(old, of: place, at: now)
+    }
+
+    /// Reports a message of the site that had the button before. All of its presses are older than the newest press of the
+    /// button, so the button stays with its present site.
+    private mutating func tookOld(_ place: FeedPlace, _ old: [ButtonEvent], _ claim: FeedClaim, at now: Instant) {
+        completePress(at: now)
+        carryOut(claim)
+        reportUnhandled(old, of: place, at: now)
+        advanceFeed(.source(.settled(place)), at: now)
+    }
+
+    /// Reports a message whose presses came too late, unless they were handled when another site sent them. They are not acted
+    /// on, because the presses of a button are handled in their order.
+    private mutating func reportUnhandled(_ old: [ButtonEvent], of place: FeedPlace, at now: Instant) {
+        guard let feed, !old.allSatisfy({ feed.hasHandled($0) }) else { return }
+        carryOut(FeedSource.Effect.interrupted(place, first: place.number), at: now)
+    }
+}
+
+extension EventCursor {
+    /// The cursor of one event: its counter, and nothing of the other part of a Duo.
+    fileprivate init(_ event: ButtonEvent) {
+        self.init(bootID: event.bootID)
+        if event.part == .small { smallEventCount = event.counter } else { eventCount = event.counter }
+    }
+}
