@@ -1,3 +1,4 @@
+import ButtonModel
 import Feed
 import MQTTTopics
 import Rules
