@@ -49,6 +49,7 @@ extension Hub {
         case .rebooted(let button, let cursor):
             completePress(at: now)
             advanceRules(.rebooted(button), at: now)
+            missedPresses.rebooted(button, from: buttons[button]?.cursor, to: cursor)
             buttons.rebooted(button, cursor)
             if let progress = progress(of: button) { record([progress]) }
         case .events(let button, let events, let cursor, let needsAcknowledgement):
