@@ -67,6 +67,8 @@ package struct ButtonManager: Sendable {
         case controllerReady(BluetoothAddress, String = "", RadioID = .first)
         /// The radio cannot be used until it is reopened. The text is a sentence for the user.
         case controllerFailed(String, AdapterFault, RadioID = .first)
+        /// The radio cannot be used now, and tries again by itself without being reopened. The text is a sentence for the user.
+        case controllerUnusable(String, AdapterFault, RadioID = .first)
         case pairing(PairingProgress)
         /// The search ended before the button that it had found was paired.
         case abandoned(BluetoothAddress)
@@ -325,6 +327,7 @@ package struct ButtonManager: Sendable {
             for button in known.keys.sorted() { updateState(of: button) }
             updateListening(at: now)
         case .failed(let advice, let fault): effects.append(.controllerFailed(advice, fault, radio))
+        case .unusable(let advice, let fault): effects.append(.controllerUnusable(advice, fault, radio))
         case .heard(let advertisement): noticed(advertisement, by: radio, at: now)
         case .connected(let id, let peer):
             connecting[id] = radios.takeAttempt(at: peer, by: radio) ?? now

@@ -68,35 +68,49 @@ const char *ccurl_open(void)
 
 // MARK: Received octets
 
-/* The octets that libcurl may still receive before its call returns; NULL while this thread calls no function of libcurl. */
-static __thread size_t *receivable;
+/* What libcurl may receive during one call of it. */
+struct receiving {
+	/* The octets that it may still receive. */
+	size_t left;
+	/* Is told of each piece; may be NULL. */
+	ccurl_receive_callback on_receive;
+	void *context;
+};
+
+/* NULL while this thread calls no function of libcurl. */
+static __thread struct receiving *receiving;
 
 /* The dynamic linker resolves libcurl's calls to this function, because the program is searched before the C library. */
 __attribute__((visibility("default"), used)) ssize_t recv(int socket, void *octets, size_t count, int flags)
 {
-	size_t *left = receivable;
+	struct receiving *now = receiving;
 	ssize_t result;
 
-	if (left && *left == 0) {
+	if (now && now->left == 0) {
 		errno = EAGAIN;
 		return -1;
 	}
 	/* This is what the C library's recv does. */
-	result = recvfrom(socket, octets, left && *left < count ? *left : count, flags, NULL, NULL);
-	if (left && result > 0)
-		*left -= (size_t)result;
+	result = recvfrom(socket, octets, now && now->left < count ? now->left : count, flags, NULL, NULL);
+	if (now && result > 0 && !(flags & MSG_PEEK)) {
+		now->left -= (size_t)result;
+		if (now->on_receive)
+			now->on_receive(socket, (size_t)result, now->context);
+	}
 	return result;
 }
 
-#define RECEIVING_AT_MOST(octets, call) \
+#define RECEIVING(octets, callback, data, call) \
 	({ \
-		size_t left = (octets); \
-		size_t *outer = receivable; \
-		receivable = &left; \
+		struct receiving limits = {(octets), (callback), (data)}; \
+		struct receiving *outer = receiving; \
+		receiving = &limits; \
 		__typeof__(call) code = (call); \
-		receivable = outer; \
+		receiving = outer; \
 		code; \
 	})
+
+#define RECEIVING_AT_MOST(octets, call) RECEIVING(octets, NULL, NULL, call)
 
 // MARK: Authorities
 
@@ -233,13 +247,14 @@ CURLMcode ccurl_remove(CURLM *multi, CURL *easy)
 	return RECEIVING_AT_MOST(0, curl.multi_remove_handle(multi, easy));
 }
 
-CURLMcode ccurl_act(CURLM *multi, curl_socket_t socket)
+CURLMcode ccurl_act(CURLM *multi, curl_socket_t socket, ccurl_receive_callback on_receive, void *context)
 {
 	int running = 0;
 
 	/* With an event mask of 0, libcurl polls the socket itself. Passing on an error that epoll reports would end the
 	   transfer before its last octets are read. */
-	return RECEIVING_AT_MOST(CCURL_OCTETS_PER_CALL, curl.multi_socket_action(multi, socket, 0, &running));
+	return RECEIVING(
+		CCURL_OCTETS_PER_CALL, on_receive, context, curl.multi_socket_action(multi, socket, 0, &running));
 }
 
 CURL *ccurl_next_done(CURLM *multi, CURLcode *result)

@@ -14,8 +14,13 @@ extension Daemon {
         switch setup.configuration.broker {
         case .none: return
         case .embedded:
+            // An abstract control socket has no directory.
+            let runtimeDirectory =
+                setup.controlSocket.hasPrefix("@")
+                ? nil : SystemEnvironment.directory(of: setup.controlSocket) + "/broker"
             stopBroker = trialParts?.broker(
-                loop, setup.stateDirectory + "/broker", { [weak self] in self?.embeddedBrokerReady($0) },
+                loop, setup.stateDirectory + "/broker", runtimeDirectory,
+                { [weak self] in self?.embeddedBrokerReady($0) },
                 { [weak self] in self?.deliver(.brokerDisconnected($0)) })
         case .tcp, .unix:
             if let endpoint = MQTTOptions.Endpoint(setup.configuration, in: setup.directory) { connect(to: endpoint) }

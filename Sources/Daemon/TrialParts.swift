@@ -21,7 +21,8 @@ package struct TrialParts: Sendable {
         @ReactorActor @Sendable (EventLoop, [SimulatorButton], [StoredButton], @escaping Note) -> Simulation
     package typealias StartBroker =
         @ReactorActor @Sendable (
-            EventLoop, _ directory: String, _ ready: @escaping Report, _ failed: @escaping Report
+            EventLoop, _ directory: String, _ runtimeDirectory: String?, _ ready: @escaping Report,
+            _ failed: @escaping Report
         ) -> @ReactorActor () -> Void
 
     /// Tells the hub about the simulated buttons.
@@ -29,7 +30,8 @@ package struct TrialParts: Sendable {
     /// Creates the simulated buttons, which have the pairings of the stored buttons.
     let simulation: Simulate
     /// Starts a broker in a directory of its own, and returns the function that ends it. `ready` receives the path of
-    /// its socket after each start, and `failed` a sentence.
+    /// its socket after each start, and `failed` a sentence. If the directory cannot be written, because the disk is full or
+    /// read-only, the broker uses the runtime directory, or else a temporary one.
     let broker: StartBroker
 
     package init(

@@ -15,7 +15,7 @@ enum ButtonText {
             titled("signal") + (ButtonTable.signal(button), .plain),
             titled("radio") + (radio(button), .plain),
             titled("last seen") + (ButtonTable.lastSeen(button, at: now), .plain),
-            titled("presses") + ("\(button["press_count"]?.integerValue ?? 0)", .plain),
+            presses(button),
         ]
         lines += settings(button)
         for (title, key) in [("serial", "serial"), ("address", "address"), ("uuid", "uuid"), ("paired", "paired_at")] {
@@ -45,6 +45,14 @@ enum ButtonText {
             lines.append(titled("positions") + (words.joined(separator: ", "), .plain))
         }
         return lines
+    }
+
+    private static func presses(_ button: JSONValue) -> Line {
+        var line = titled("presses") + ("\(button["press_count"]?.integerValue ?? 0)", .plain)
+        if let missed = button["missed_presses"]?.integerValue, missed > 0 {
+            line.append("  \(missed) more never arrived since the daemon was started", .doubtful)
+        }
+        return line
     }
 
     private static func state(_ button: JSONValue) -> Line {

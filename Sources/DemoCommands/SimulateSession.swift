@@ -63,12 +63,14 @@ final class SimulateSession {
             loop: .shared, buttons: descriptions, seed: SystemEnvironment.randomSeed
         ) { [unowned self] in show(SimulateText.note($0, $1)) }
         guard let server = H4Server(loop: .shared, path: path, { controller.send($0) }) else {
-            let reason = String(cString: strerror(errno))
+            let reason =
+                switch errno {
+                case EADDRINUSE: "another program listens on it"
+                case ENOTSOCK: "it is a file of another kind"
+                case let error: systemMessage(error)
+                }
             return end(
-                Failure(
-                    .unavailable,
-                    "\(path) cannot be listened on: \(reason). Name another path, or remove the file if no program uses it."
-                ))
+                Failure(.unavailable, "\(path) cannot be listened on: \(reason). Name another path."))
         }
         controller.open { if case .received(let packet) = $0 { server.send(packet) } }
         air = (controller, server)

@@ -225,13 +225,16 @@ package final class ControlServer {
     }
 
     private static func removeStale(_ path: String, _ address: SocketAddress) throws(ControlServerFailure) {
-        var status = stat()
-        if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFSOCK { throw .notASocket(path: path) }
-        let probe = try openSocket(path)
-        defer { Glibc.close(probe) }
-        // EAGAIN means that the backlog of a listening process is full.
-        guard address.connect(probe) != 0, errno == ECONNREFUSED else { throw .inUse(path: path) }
-        guard unlink(path) == 0 else { throw failure("removal", path) }
+        do throws(SocketFileObstacle) {
+            try address.removeAbandonedFile(at: path)
+        } catch {
+            switch error {
+            case .notASocket: throw .notASocket(path: path)
+            case .inUse: throw .inUse(path: path)
+            case .system(let operation, let error):
+                throw .system(operation: operation, path: path, reason: systemMessage(error))
+            }
+        }
     }
 
     private static func openSocket(_ path: String) throws(ControlServerFailure) -> Int32 {

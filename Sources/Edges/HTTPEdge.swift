@@ -29,6 +29,9 @@ package final class HTTPEdge {
     package nonisolated static let maximumAnswer = 1024 * 1024
     /// The maximum length in octets of all headers and trailers, including those of responses before the last.
     package nonisolated static let maximumHeaders = 64 * 1024
+    /// The maximum number of octets that a server may send for one answer, with all that is neither header nor body, such as
+    /// the extensions of chunks and messages of TLS. A body of the maximum length in chunks of one octet has 6 MiB.
+    package nonisolated static let maximumReceived = 16 * 1024 * 1024
     package nonisolated static let maximumRedirects = 5
     /// The time limit for the connection, including the TLS handshake.
     package nonisolated static let connectTimeout: Duration = .seconds(5)
@@ -216,7 +219,7 @@ package final class HTTPEdge {
         job.transfer = nil
         running[transfer.easy] = nil
         paused.removeAll { $0 == transfer.easy }
-        client?.callbackRequests.paused.removeAll { $0 == transfer.easy }
+        defer { client?.callbackRequests.transferEnded(transfer.easy) }
         return transfer.close()
     }
 
@@ -277,6 +280,10 @@ package final class HTTPEdge {
     }
 
     private func endTransfers() {
+        while let easy = client?.callbackRequests.overlong.popLast() {
+            guard let id = running[easy] else { continue }
+            end(id, .failed("the server sends more than \(Self.maximumReceived >> 20) MiB for one answer"))
+        }
         while let (easy, code) = client?.nextDone() { transferEnded(easy, code) }
         handleCallbackRequests()
     }

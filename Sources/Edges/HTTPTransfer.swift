@@ -24,6 +24,35 @@ final class HTTPClient {
             didSet { mostBodyInTurn = max(mostBodyInTurn, bodyInTurn) }
         }
         private(set) var mostBodyInTurn = 0
+        /// The transfers whose sockets libcurl waits for. With HTTP/1.1, a connection has one transfer at a time.
+        private var transfers: [Int32: UnsafeMutableRawPointer] = [:]
+        /// The octets that each transfer has received from its socket. Other than those of headers and bodies, libcurl tells of
+        /// them to nobody: the extensions of chunks, for example, which may have no end.
+        private var receivedOctets: [UnsafeMutableRawPointer: Int] = [:]
+        /// Transfers that have received more than `HTTPEdge.maximumReceived`.
+        var overlong: [UnsafeMutableRawPointer] = []
+
+        func libcurlWants(_ wants: Int32, of socket: Int32, for transfer: UnsafeMutableRawPointer?) {
+            sockets.append((socket, wants))
+            transfers[socket] = wants == CURL_POLL_REMOVE ? nil : transfer
+        }
+
+        func received(_ count: Int, from socket: Int32) {
+            guard let transfer = transfers[socket] else { return }
+            let before = receivedOctets[transfer] ?? 0
+            receivedOctets[transfer] = before + count
+            if before <= HTTPEdge.maximumReceived, before + count > HTTPEdge.maximumReceived {
+                overlong.append(transfer)
+            }
+        }
+
+        /// Forgets a transfer that has ended, because a later one may have its address.
+        func transferEnded(_ transfer: UnsafeMutableRawPointer) {
+            paused.removeAll { $0 == transfer }
+            overlong.removeAll { $0 == transfer }
+            receivedOctets[transfer] = nil
+            transfers = transfers.filter { $0.value != transfer }
+        }
     }
 
     let callbackRequests = CallbackRequests()
@@ -32,9 +61,10 @@ final class HTTPClient {
     /// libcurl must have been opened.
     init() throws(HTTPTransfer.Failure) {
         let multi = ccurl_multi(
-            { _, socket, wants, context, _ in
+            { easy, socket, wants, context, _ in
                 guard let context else { return 0 }
-                Unmanaged<CallbackRequests>.fromOpaque(context).takeUnretainedValue().sockets.append((socket, wants))
+                Unmanaged<CallbackRequests>.fromOpaque(context).takeUnretainedValue()
+                    .libcurlWants(wants, of: socket, for: easy)
                 return 0
             },
             { _, milliseconds, context in
@@ -48,7 +78,14 @@ final class HTTPClient {
 
     deinit { ccurl_multi_cleanup(multi) }
 
-    func act(on socket: curl_socket_t) { ccurl_act(multi, socket) }
+    func act(on socket: curl_socket_t) {
+        ccurl_act(
+            multi, socket,
+            { socket, count, context in
+                guard let context else { return }
+                Unmanaged<CallbackRequests>.fromOpaque(context).takeUnretainedValue().received(count, from: socket)
+            }, Unmanaged.passUnretained(callbackRequests).toOpaque())
+    }
 
     func resume(_ easy: UnsafeMutableRawPointer) { ccurl_unpause(easy) }
 

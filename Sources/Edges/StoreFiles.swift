@@ -251,12 +251,12 @@ package final class OwnedDescriptor: Sendable {
 }
 
 /// A file of a file system, independent of its name.
-struct FileIdentity: Hashable, Sendable {
+package struct FileIdentity: Hashable, Sendable {
     private let device: UInt64
     private let number: UInt64
 
     /// `nil` if there is no file with this path. A symbolic link is followed.
-    init?(path: String) {
+    package init?(path: String) {
         var information = stat()
         guard stat(path, &information) == 0 else { return nil }
         self.init(information)

@@ -38,6 +38,8 @@ extension Hub {
         case .controllerFailed(let reason, let fault, let radio):
             emit(.closeTransport(radio))
             transportClosed(reason, fault, of: radio, at: now)
+        case .controllerUnusable(let reason, let fault, let radio):
+            controllerUnusable(reason, fault, of: radio, at: now)
         case .pairing(let progress): pairingProgressed(progress, at: now)
         case .paired(let button, let batteryMillivolts): paired(button, batteryMillivolts, at: now)
         case .unpaired(let button): gone(button, .unpaired, at: now)
@@ -47,6 +49,7 @@ extension Hub {
         case .rebooted(let button, let cursor):
             completePress(at: now)
             advanceRules(.rebooted(button), at: now)
+            missedPresses.rebooted(button, from: buttons[button]?.cursor, to: cursor)
             buttons.rebooted(button, cursor)
             if let progress = progress(of: button) { record([progress]) }
         case .events(let button, let events, let cursor, let needsAcknowledgement):

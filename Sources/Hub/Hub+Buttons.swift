@@ -202,6 +202,7 @@ extension Hub {
         advanceRules(.rebooted(button), at: now)
         guard let change = buttons.remove(button, departure, label: label(of: button)) else { return }
         forgetRecords(of: button)
+        missedPresses.forget(button)
         radios.forget(button)
         announce(change, at: now)
     }

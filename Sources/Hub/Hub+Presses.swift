@@ -56,7 +56,19 @@ extension Hub {
         carryOutTurns(at: now)
         if !press.events.isEmpty { advanceFlicdServer(.events(press.button, press.events), at: now) }
         sync(press.token, acknowledging: press.acknowledgement)
+        reportMissedPresses(before: press.events, at: now)
         announce(buttons.notificationHandled(press.button), at: now)
+    }
+
+    private mutating func reportMissedPresses(before events: [ButtonEvent], at now: Instant) {
+        let count = missedPresses.received(events)
+        guard count > 0, let button = events.first?.button else { return }
+        let presses = count == 1 ? "1 press was made and never arrived" : "\(count) presses were made and never arrived"
+        let sentence = """
+            \(label(of: button)): \(presses). A button that is out of reach keeps only the last ones; or another program has \
+            received them
+            """
+        log(.missedPresses, .warning, sentence, at: now)
     }
 
     /// The values of a press that `completePress` needs.

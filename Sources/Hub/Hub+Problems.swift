@@ -11,6 +11,7 @@
         /// The invariants that the hub and its parts violate after an input; empty unless there is a bug.
         package func problems(at now: Instant) -> [String] {
             var problems = buttons.problems() + journal.problems() + radios.problems() + broker.problems()
+            problems += missedPresses.problems { buttons[$0] != nil }
             problems += jobs.problems() + flicd.problems() + (uplink?.problems() ?? [])
             // The actions of a press are performed in its second input.
             if incompletePress == nil { problems += feed?.problems() ?? [] }

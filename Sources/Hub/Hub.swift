@@ -209,6 +209,7 @@ package struct Hub: Sendable {
     /// When `bridge/health` was published last; `nil` before the first time.
     var healthSentAt: Instant?
     var metrics: MetricsState
+    var missedPresses: MissedPresses
     /// The time of the input that is being handled.
     private(set) var handledAt = Instant(nanoseconds: 0)
     var control: ControlPlane
@@ -269,6 +270,7 @@ package struct Hub: Sendable {
         flicd = FlicdGateway(configuration)
         control = ControlPlane(configuration)
         metrics = MetricsState(isEnabled: configuration.hasMetrics)
+        missedPresses = MissedPresses(stored.buttons)
         feed = configuration.engine.map { EngineFeed($0, stored: stored.feed, installationID: stored.installationID) }
         uplink = configuration.uplink.map {
             SiteUplink($0, stored: stored.feed.uplink, installationID: stored.installationID)

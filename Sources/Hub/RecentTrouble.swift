@@ -5,14 +5,15 @@ import Rules
 /// The lines of the log that a client, the broker, a file or a Bluetooth device can cause at any rate.
 enum OutsideLine: CaseIterable, Hashable, Sendable {
     case badRuleRequest, badSettings, brokerFound, brokerLost, droppedMessage, failedPairing, failedSession
-    case failedUpdate, flicdClient, foreignButton, longRequest, longState, refusedMessage, refusedSubscription
+    case failedUpdate, flicdClient, foreignButton, longRequest, longState, missedPresses, refusedMessage,
+        refusedSubscription
     case retainedRequest, searchBegan, searchEnded, unchangedRules, unknownButton
 
     /// The number of lines that are written before one is omitted. It is higher for lines that can each be about another thing
     /// that a user has to mend, such as a subscription or a button.
     var burst: Int {
         switch self {
-        case .brokerFound, .brokerLost, .failedSession: 5
+        case .brokerFound, .brokerLost, .failedSession, .missedPresses: 5
         case .refusedSubscription: 20
         case .badRuleRequest, .badSettings, .droppedMessage, .failedPairing, .failedUpdate, .flicdClient,
             .foreignButton, .longRequest, .longState, .refusedMessage, .retainedRequest, .searchBegan, .searchEnded,

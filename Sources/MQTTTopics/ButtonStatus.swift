@@ -12,6 +12,8 @@ package struct ButtonStatus: Hashable, Sendable {
     package var batteryPercentage: Int?
     package var isBatteryLow: Bool
     package var pressCount: Int64
+    /// The presses since the start of the program that were made and never arrived.
+    package var missedPresses: Int64
     package var lastSeen: UTCTime?
     /// The signal strength in dBm, as the adapter last measured it.
     package var rssi: Int?
@@ -35,7 +37,8 @@ package struct ButtonStatus: Hashable, Sendable {
     package init(
         id: ButtonID, name: String, state: String, batteryMillivolts: Int? = nil, batteryPercentage: Int? = nil,
         isBatteryLow: Bool = false,
-        pressCount: Int64 = 0, lastSeen: UTCTime? = nil, rssi: Int? = nil, radio: String? = nil,
+        pressCount: Int64 = 0, missedPresses: Int64 = 0, lastSeen: UTCTime? = nil, rssi: Int? = nil,
+        radio: String? = nil,
         triggerMode: String = "auto",
         latencyMode: LatencyMode? = .normal, nickname: String = "", firmwareVersion: UInt32,
         offeredVersion: UInt32? = nil, updatePercentage: Int? = nil,
@@ -48,6 +51,7 @@ package struct ButtonStatus: Hashable, Sendable {
         self.batteryPercentage = batteryPercentage
         self.isBatteryLow = isBatteryLow
         self.pressCount = pressCount
+        self.missedPresses = missedPresses
         self.lastSeen = lastSeen
         self.rssi = rssi
         self.radio = radio
@@ -66,6 +70,7 @@ package struct ButtonStatus: Hashable, Sendable {
     package var json: JSONValue {
         var members = common
         if !positions.isEmpty { members.append(.init("positions", positions.json)) }
+        if missedPresses > 0 { members.append(.init("missed_presses", .integer(missedPresses))) }
         if let ledMode { members.append(.init("led_mode", .string(ledMode.rawValue))) }
         return .object(members)
     }

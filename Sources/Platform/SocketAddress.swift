@@ -6,6 +6,15 @@ package struct Unresolved: Error, Hashable, Sendable {
     package var reason: String
 }
 
+/// Why a file may not be replaced by a socket file.
+package enum SocketFileObstacle: Error, Hashable, Sendable {
+    case notASocket
+    /// A process listens on it.
+    case inUse
+    /// A system call failed.
+    case system(operation: String, error: Int32)
+}
+
 /// A socket address of any family.
 package struct SocketAddress: Hashable, Sendable {
     private var octets: [UInt8]
@@ -80,6 +89,19 @@ package struct SocketAddress: Hashable, Sendable {
 
     package func connect(_ descriptor: Int32) -> Int32 { call(Glibc.connect, descriptor) }
     package func bind(_ descriptor: Int32) -> Int32 { call(Glibc.bind, descriptor) }
+
+    /// Removes the socket file with this address if no process listens on it: a program that was killed has left it there.
+    package func removeAbandonedFile(at path: String) throws(SocketFileObstacle) {
+        var status = stat()
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFSOCK { throw .notASocket }
+        let probe = socket(
+            AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard probe >= 0 else { throw .system(operation: "socket", error: errno) }
+        defer { close(probe) }
+        // EAGAIN means that the backlog of a listening process is full.
+        guard connect(probe) != 0, errno == ECONNREFUSED else { throw .inUse }
+        guard unlink(path) == 0 else { throw .system(operation: "removal", error: errno) }
+    }
 
     private func call(
         _ function: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ descriptor: Int32

@@ -64,6 +64,12 @@ package enum SystemEnvironment {
         return names
     }
 
+    /// Directories for temporary files, the preferred one first. They need not exist.
+    package static var temporaryDirectories: [String] {
+        let chosen = getenv("TMPDIR").map { String(cString: $0) } ?? ""
+        return [chosen, "/tmp", "/var/tmp"].filter { $0.hasPrefix("/") }
+    }
+
     package static var workingDirectory: String {
         guard let path = getcwd(nil, 0) else { return "/" }
         defer { free(path) }

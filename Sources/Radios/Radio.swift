@@ -125,6 +125,9 @@ package enum RadioEvent: Hashable, Sendable {
     case ready(RadioInfo)
     /// The radio cannot be used until it is opened again. The text is a sentence for the user.
     case failed(String, AdapterFault)
+    /// The radio cannot be used now. It keeps its connection and tries again by itself, until `ready` or `failed`. The text is a
+    /// sentence for the user.
+    case unusable(String, AdapterFault)
     case heard(HeardAdvertisement)
     /// A link to an expected button has begun.
     case connected(LinkID, BluetoothAddress)

@@ -282,7 +282,7 @@ package struct RadioFleet: Sendable {
             waitingForTurn[Int(id.rawValue)] = addresses
             return report(.waitingForTurn(waitingForTurn.flatMap(\.self)), id)
         // The owner closes a radio that has failed.
-        case .failed, .assignmentChanged, .homeChanged, .anomaly: break
+        case .failed, .unusable, .assignmentChanged, .homeChanged, .anomaly: break
         }
         report(event, id)
     }

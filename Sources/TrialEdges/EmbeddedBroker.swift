@@ -9,6 +9,9 @@ package import Reactor
 /// decides. It listens on a socket file in a directory that only the daemon's user may enter, so other users of the
 /// machine cannot reach it.
 ///
+/// The file and the configuration of mosquitto are small, but a full or read-only disk has no room for them. Then they are in the
+/// first other place that can be written.
+///
 /// mosquitto must not outlive the daemon, however the daemon ends. `posix_spawn` cannot set a parent-death signal, so a
 /// shell starts mosquitto and waits for it. A background reader of the shell waits for the end of a pipe, the other end
 /// of which only the daemon has. When that end is closed, by `stop` or because the daemon has ended, the reader ends
@@ -20,6 +23,14 @@ package final class EmbeddedBroker {
         case ready(path: String)
         /// The reason why there is no broker, as a sentence. The next attempt follows automatically.
         case failed(String)
+    }
+
+    /// Where mosquitto's configuration and its socket file can be.
+    package enum Place: Hashable, Sendable {
+        /// A directory that only the broker uses. It is created with mode 0700 if it is missing.
+        case directory(String)
+        /// A new directory in this one. It is removed when the broker has stopped.
+        case temporary(in: String)
     }
 
     package nonisolated static let missing =
@@ -34,24 +45,29 @@ package final class EmbeddedBroker {
     }
 
     private let loop: EventLoop
-    private let directory: String
+    private let places: [Place]
     private let program: String?
     private let handler: @ReactorActor (Event) -> Void
     private var supervisor: EmbeddedBrokerSupervisor
     private var child: Child?
+    /// Where mosquitto was started last.
+    private var directory = ""
+    /// The directory that was created for `Place.temporary`.
+    private var temporaryDirectory: String?
 
     private lazy var timer = loop.timer { [weak self] in self?.feed(.timerFired) }
 
     /// - Parameters:
-    ///   - directory: a directory that only the broker uses. It is created with mode 0700 if it is missing.
+    ///   - directory: the first place.
+    ///   - otherPlaces: where to put the files if `directory` cannot be written, in this order.
     ///   - program: `nil` for the mosquitto of this system.
     ///   - seed: for the jitter of the retries.
     package init(
-        loop: EventLoop, directory: String, program: String? = nil, seed: UInt64,
+        loop: EventLoop, directory: String, otherPlaces: [Place] = [], program: String? = nil, seed: UInt64,
         _ handler: @escaping @ReactorActor (Event) -> Void
     ) {
         self.loop = loop
-        self.directory = directory
+        places = [.directory(directory)] + otherPlaces
         self.program = program
         self.handler = handler
         supervisor = EmbeddedBrokerSupervisor(seed: seed)
@@ -70,7 +86,10 @@ package final class EmbeddedBroker {
     package func start() { feed(.start) }
 
     /// Ends mosquitto and waits for its end, which takes some milliseconds.
-    package func stop() { feed(.stop) }
+    package func stop() {
+        feed(.stop)
+        removeTemporaryDirectory()
+    }
 
     private func feed(_ input: EmbeddedBrokerSupervisor.Input) {
         for effect in supervisor.handle(input, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)) {
@@ -117,11 +136,6 @@ package final class EmbeddedBroker {
         guard let program = program ?? InstalledMosquitto.path, access(program, X_OK) == 0 else {
             throw StartFailure(sentence: Self.missing)
         }
-        if case .failure(let unresolved) = SocketAddress.resolve(unixPath: socketPath) {
-            throw StartFailure(
-                sentence:
-                    "mosquitto cannot listen on \(socketPath): \(unresolved.reason); set a shorter state_directory")
-        }
         let configuration = try writeConfiguration()
         var ends: [Int32] = [-1, -1]
         guard linux_pipe(&ends) == 0 else {
@@ -167,7 +181,69 @@ package final class EmbeddedBroker {
 
     private var socketPath: String { directory + "/mqtt.sock" }
 
+    // MARK: Files
+
+    /// Writes the configuration to the first place that has room for it and for the socket file.
+    ///
+    /// - Returns: its path.
     private func writeConfiguration() throws(StartFailure) -> String {
+        var reasons: [String] = []
+        for place in places {
+            do throws(StartFailure) {
+                directory = try open(place)
+                let path = try writeConfiguration(in: directory)
+                if directory != temporaryDirectory { removeTemporaryDirectory() }
+                return path
+            } catch {
+                reasons.append(error.sentence)
+            }
+        }
+        if places.count == 1 { throw StartFailure(sentence: reasons[0]) }
+        throw StartFailure(
+            sentence: """
+                mosquitto has no room for its files: \(reasons.joined(separator: "; ")). Free some space, or make one of these \
+                directories writable; Tryck tries again
+                """)
+    }
+
+    /// Creates the directory, or makes sure that an existing one belongs to this user and is closed to others.
+    private func open(_ place: Place) throws(StartFailure) -> String {
+        let path: String
+        switch place {
+        case .directory(let directory):
+            path = directory
+            if mkdir(directory, 0o700) != 0, errno != EEXIST {
+                throw StartFailure(sentence: "cannot create \(directory) for mosquitto: \(systemMessage(errno))")
+            }
+        case .temporary(let parent):
+            if let temporaryDirectory { return temporaryDirectory }
+            var template = Array("\(parent)/tryck-broker.XXXXXX".utf8CString)
+            guard mkdtemp(&template) != nil else {
+                throw StartFailure(sentence: "cannot create a directory in \(parent): \(systemMessage(errno))")
+            }
+            path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            temporaryDirectory = path
+        }
+        // Other users may be able to create files beside a control socket, and so this directory.
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else {
+            throw StartFailure(sentence: "\(path) is no directory of this user, so mosquitto cannot use it")
+        }
+        guard chmod(path, 0o700) == 0 else {
+            throw StartFailure(sentence: "cannot restrict access to \(path): \(systemMessage(errno))")
+        }
+        return path
+    }
+
+    private func writeConfiguration(in directory: String) throws(StartFailure) -> String {
+        let address: SocketAddress
+        switch SocketAddress.resolve(unixPath: socketPath) {
+        case .success(let addresses): address = addresses[0]
+        case .failure(let unresolved):
+            throw StartFailure(
+                sentence:
+                    "mosquitto cannot listen on \(socketPath): \(unresolved.reason); set a shorter state_directory")
+        }
         let path = directory + "/mosquitto.conf"
         let lines = [
             "listener 0 \(socketPath)", "allow_anonymous true", "persistence false", "log_dest none",
@@ -175,21 +251,28 @@ package final class EmbeddedBroker {
             geteuid() == 0 ? "user root" : "",
         ]
         let text = Array((lines.joined(separator: "\n") + "\n").utf8)
-        if mkdir(directory, 0o700) != 0, errno != EEXIST {
-            throw StartFailure(sentence: "cannot create \(directory) for mosquitto: \(systemMessage(errno))")
-        }
-        // An existing directory may be open to other users, and contain the socket file of an earlier run.
-        guard chmod(directory, 0o700) == 0 else {
-            throw StartFailure(sentence: "cannot restrict access to \(directory): \(systemMessage(errno))")
-        }
-        unlink(socketPath)
-        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let file = Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw StartFailure(sentence: "cannot write \(path): \(systemMessage(errno))") }
         defer { close(file) }
         guard write(file, text, text.count) == text.count else {
             throw StartFailure(sentence: "cannot write \(path): \(systemMessage(errno))")
         }
+        // mosquitto would not say why it cannot listen. The directory may also contain the socket file of an earlier run.
+        unlink(socketPath)
+        let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(probe) }
+        guard probe >= 0, address.bind(probe) == 0 else {
+            throw StartFailure(sentence: "cannot create \(socketPath): \(systemMessage(errno))")
+        }
+        unlink(socketPath)
         return path
+    }
+
+    private func removeTemporaryDirectory() {
+        guard let directory = temporaryDirectory else { return }
+        temporaryDirectory = nil
+        for name in ["/mosquitto.conf", "/mqtt.sock"] { unlink(directory + name) }
+        rmdir(directory)
     }
 
     // MARK: Probing and ending

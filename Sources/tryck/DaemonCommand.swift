@@ -51,8 +51,12 @@ extension TrialParts {
                     return true
                 }
             )
-        } broker: { loop, directory, ready, failed in
-            let broker = EmbeddedBroker(loop: loop, directory: directory, seed: SystemEnvironment.randomSeed) {
+        } broker: { loop, directory, runtimeDirectory, ready, failed in
+            var otherPlaces = runtimeDirectory.map { [EmbeddedBroker.Place.directory($0)] } ?? []
+            otherPlaces += SystemEnvironment.temporaryDirectories.map { .temporary(in: $0) }
+            let broker = EmbeddedBroker(
+                loop: loop, directory: directory, otherPlaces: otherPlaces, seed: SystemEnvironment.randomSeed
+            ) {
                 switch $0 {
                 case .ready(let path): ready(path)
                 case .failed(let reason): failed(reason)

@@ -125,6 +125,82 @@ struct EmbeddedBrokerTests {
         }
     }
 
+    @Test(
+        "where the state directory cannot be written, its files are in the next place that can, until it can"
+    )
+    func unwritable() async throws {
+        let directory = TemporaryDirectory()
+        // A directory cannot be created in a file, not even by root.
+        writeFile(directory.path + "/state", [])
+        try await withReactor {
+            let broker = RunningBroker(
+                directory, "state/broker",
+                otherPlaces: [
+                    .directory(directory.path + "/state/other"), .directory(directory.path + "/runtime"),
+                    .temporary(in: directory.path),
+                ])
+            let runtime = try await broker.ready()
+            #expect(runtime == directory.path + "/runtime/mqtt.sock")
+            #expect(mode(of: directory.path + "/runtime") == 0o700)
+            let client = TestClient(MQTTOptions(endpoint: .unix(path: runtime)))
+            #expect(await client.next() == .connected(.v5))
+            await client.disconnect()
+            // mosquitto is started again when the disk has been mended.
+            unlink(directory.path + "/state")
+            mkdir(directory.path + "/state", 0o700)
+            broker.edge.closeLifetimePipe()
+            #expect(await broker.happenings.next() == .failed("mosquitto ended (status 0); it will be restarted"))
+            let mended = try await broker.ready()
+            #expect(mended == directory.path + "/state/broker/mqtt.sock")
+            broker.edge.stop()
+        }
+    }
+
+    @Test(
+        "the last place is a new directory, which is removed at the end; a link is no place")
+    func temporary() async throws {
+        let directory = TemporaryDirectory()
+        mkdir(directory.path + "/elsewhere", 0o700)
+        symlink(directory.path + "/elsewhere", directory.path + "/link")
+        // The configuration cannot be written here.
+        mkdir(directory.path + "/broker", 0o700)
+        mkdir(directory.path + "/broker/mosquitto.conf", 0o700)
+        try await withReactor {
+            let broker = RunningBroker(
+                directory, otherPlaces: [.directory(directory.path + "/link"), .temporary(in: directory.path)])
+            let path = try await broker.ready()
+            #expect(path.hasPrefix(directory.path + "/tryck-broker."))
+            let place = String(path.dropLast("/mqtt.sock".count))
+            #expect(mode(of: place) == 0o700)
+            broker.edge.stop()
+            #expect(access(place, F_OK) != 0)
+            #expect(access(directory.path + "/elsewhere/mosquitto.conf", F_OK) != 0)
+        }
+    }
+
+    @Test("where nothing can be written the sentence names each place and what to do, and it is tried again")
+    func nowhere() async throws {
+        let directory = TemporaryDirectory()
+        writeFile(directory.path + "/file", [])
+        try await withReactor {
+            let file = directory.path + "/file"
+            let broker = RunningBroker(directory, "file/broker", otherPlaces: [.temporary(in: file)])
+            let sentence = """
+                mosquitto has no room for its files: cannot create \(file)/broker for mosquitto: Not a directory; \
+                cannot create a directory in \(file): Not a directory. Free some space, or make one of these directories \
+                writable; Tryck tries again
+                """
+            #expect(await broker.happenings.next() == .failed(sentence))
+            #expect(await broker.happenings.next() == .failed(sentence))
+            unlink(file)
+            mkdir(file, 0o700)
+            var event = await broker.happenings.next()
+            while case .failed = event { event = await broker.happenings.next() }
+            #expect(event == .ready(path: file + "/broker/mqtt.sock"))
+            broker.edge.stop()
+        }
+    }
+
     @Test("where its socket's path is too long the sentence says what to set")
     func longPath() async throws {
         let directory = TemporaryDirectory()
@@ -146,9 +222,14 @@ private final class RunningBroker {
     let happenings = Happenings<EmbeddedBroker.Event>()
     let edge: EmbeddedBroker
 
-    init(_ directory: TemporaryDirectory, program: String? = nil) {
+    init(
+        _ directory: TemporaryDirectory, _ name: String = "broker", otherPlaces: [EmbeddedBroker.Place] = [],
+        program: String? = nil
+    ) {
         let happenings = happenings
-        edge = EmbeddedBroker(loop: .shared, directory: directory.path + "/broker", program: program, seed: 1) {
+        edge = EmbeddedBroker(
+            loop: .shared, directory: "\(directory.path)/\(name)", otherPlaces: otherPlaces, program: program, seed: 1
+        ) {
             happenings.add($0)
         }
         edge.start()

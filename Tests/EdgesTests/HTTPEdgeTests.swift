@@ -163,14 +163,33 @@ struct HTTPEdgeTests {
         }
     }
 
-    @Test("an answer without an end is ended by the time limit, and so is one that does not come")
-    func timeLimit() async throws {
-        for path in ["/extensions", "/hold"] {
-            let result = try await answer(path, timeout: .milliseconds(300))
-            #expect(result.outcome == .failed("there was no answer within 0.3 seconds"))
-            #expect(result.duration >= .milliseconds(300))
-            #expect(result.duration < .seconds(5))
+    @Test(
+        "an endless extension of a chunk is ended when the server has sent 16 MiB, also with TLS",
+        arguments: [false, true])
+    func extensions(isEncrypted: Bool) async throws {
+        let files = try Certificates()
+        let directory = files.directory.path
+        let server = try TestWebServer(
+            certificate: isEncrypted ? (directory + "/broker.crt", directory + "/broker.key") : nil)
+        defer { server.stop() }
+        try await withReactor {
+            let edge = HTTPEdge(loop: .shared, authorities: directory + "/ca.crt")
+            let scheme = isEncrypted ? "https" : "http"
+            let request = HTTPAction(url: "\(scheme)://localhost:\(server.port)/extensions")
+            // Each is counted for itself.
+            for _ in 0..<2 {
+                let result = await edge.result(of: request, timeout: .seconds(30))
+                #expect(result.outcome == .failed("the server sends more than 16 MiB for one answer"))
+            }
         }
+    }
+
+    @Test("an answer that does not come is ended by the time limit")
+    func timeLimit() async throws {
+        let result = try await answer("/hold", timeout: .milliseconds(300))
+        #expect(result.outcome == .failed("there was no answer within 0.3 seconds"))
+        #expect(result.duration >= .milliseconds(300))
+        #expect(result.duration < .seconds(5))
     }
 
     @Test("what is no HTTP is no answer")

@@ -132,6 +132,7 @@ struct RecordingTests {
                 .controllerFailed("The adapter does not answer.", .failed),
                 .controllerFailed("The adapter does not support Bluetooth LE.", .unsupported),
             ]
+        case .controllerUnusable: [.controllerUnusable("Another program uses it.", .taken, RadioID(rawValue: 1))]
         case .pairing: progress.map(ButtonManager.Effect.pairing)
         case .paired:
             [.paired(known, batteryMillivolts: 2950)]

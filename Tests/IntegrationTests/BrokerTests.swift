@@ -172,6 +172,23 @@ struct BrokerTests {
         try subscriber.line(containing: "home/tryck/bridge/state online")
     }
 
+    @Test("an embedded broker whose place in the state directory cannot be written listens in the runtime directory")
+    func embeddedElsewhere() throws {
+        let workshop = try Workshop()
+        try simulated(workshop, broker: "embedded")
+        // As on a full disk, the directory cannot be created.
+        try FileManager.default.createDirectory(
+            atPath: workshop.path("state"), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try workshop.write("state/broker", "")
+        let daemon = try workshop.daemon()
+        try daemon.line(containing: "connected to unix:")
+        let status = try workshop.tryck(["status", "--json"])
+        _ = try status.status()
+        let url = try #require(try JSONValue(parsing: Array(status.text.utf8))["broker"]?["url"]?.stringValue)
+        #expect(url.hasSuffix("/broker/mqtt.sock"))
+        #expect(!url.contains("/state/"), "\(url)")
+    }
+
     private static func children(of process: Int32) throws -> [Int32] {
         try String(contentsOfFile: "/proc/\(process)/task/\(process)/children", encoding: .utf8)
             .split(separator: " ").compactMap { Int32($0) }

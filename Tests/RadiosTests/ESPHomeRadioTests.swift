@@ -63,7 +63,8 @@ struct ESPHomeRadioTests {
         talk.say(.deviceInfo(ProxyTalk.device))
         talk.passOver()
         talk.wait(.seconds(3))
-        guard case .reports(.failed(_, .taken))? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
+        guard case .reports(.unusable(_, .taken))? = talk.acts.first else { return talk.missed() }
+        talk.passOver()
 
         talk = ProxyTalk.ready()
         talk.when(.closed)
@@ -77,7 +78,40 @@ struct ESPHomeRadioTests {
         talk.says(.subscribeAdvertisements(flags: 1))
         talk.says(.subscribeConnectionsFree)
         talk.say(.scannerState(.running, mode: .passive, configuredMode: .passive))
-        guard case .reports(.ready)? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
+        guard case .reports(.ready)? = talk.acts.first else { return talk.missed() }
+    }
+
+    @Test(
+        "A proxy that somebody else has is asked every 5 s on one connection, until it answers"
+    )
+    func takenUntilFree() {
+        var talk = ProxyTalk()
+        talk.open()
+        talk.passOver()
+        talk.say(.helloResponse(HelloResponse(major: 1, minor: 10, serverInfo: "", name: "")))
+        talk.passOver()
+        talk.say(.deviceInfo(ProxyTalk.device))
+        talk.passOver()
+        talk.wait(.seconds(3))
+        guard case .reports(.unusable(let advice, .taken))? = talk.acts.first else {
+            return talk.missed()
+        }
+        #expect(advice.contains("Home Assistant"))
+        talk.reports(.unusable(advice, .taken))
+        // For an hour.
+        for _ in 0..<720 {
+            talk.says(.subscribeAdvertisements(flags: 1))
+            talk.says(.subscribeConnectionsFree)
+            talk.say(.pingRequest)
+            talk.says(.pingResponse)
+            talk.wait(.seconds(5))
+        }
+        talk.passOver()
+        talk.say(.scannerState(.running, mode: .passive, configuredMode: .passive))
+        guard case .reports(.ready)? = talk.acts.first else { return talk.missed() }
+        talk.passOver()
+        talk.wait(.seconds(9))
+        talk.ends()
     }
 
     @Test("A device without an active proxy, and one with another version of the protocol, are faults")
@@ -90,13 +124,13 @@ struct ESPHomeRadioTests {
         var device = ProxyTalk.device
         device.features = [.passiveScan, .rawAdvertisements]
         talk.say(.deviceInfo(device))
-        guard case .reports(.failed(_, .notAProxy))? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
+        guard case .reports(.failed(_, .notAProxy))? = talk.acts.first else { return talk.missed() }
 
         talk = ProxyTalk()
         talk.open()
         talk.passOver()
         talk.say(.helloResponse(HelloResponse(major: 2, minor: 0, serverInfo: "", name: "")))
-        guard case .reports(.failed(_, .unsupported))? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
+        guard case .reports(.failed(_, .unsupported))? = talk.acts.first else { return talk.missed() }
     }
 
     @Test("A silent proxy is pinged after 10 s, and given up after another 10 s")
@@ -108,7 +142,7 @@ struct ESPHomeRadioTests {
         talk.wait(.seconds(10))
         talk.says(.pingRequest)
         talk.wait(.seconds(10))
-        guard case .reports(.failed(_, .absent))? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
+        guard case .reports(.failed(_, .absent))? = talk.acts.first else { return talk.missed() }
         talk.passOver()
         talk.say(.pingRequest)
         talk.ends()
@@ -132,6 +166,61 @@ struct ESPHomeRadioTests {
         talk.wait(.seconds(2))
         talk.reports(.failed("The proxy has heard no Bluetooth device for 90 s. It may have to be restarted.", .deaf))
         talk.passOver()
+    }
+
+    private static let porch = BluetoothAddress(rawValue: 0x80E4_DA7B_0002)
+
+    /// Waits, and answers what keeps the connection alive.
+    private static func wait(_ seconds: Int, _ talk: inout ProxyTalk) {
+        for _ in 0..<seconds {
+            talk.wait(.seconds(1))
+            guard talk.acts.isEmpty else { return }
+            talk.say(.pingRequest)
+            talk.says(.pingResponse)
+        }
+    }
+
+    @Test("Beside a link, the scanner of a proxy that hears nobody any more is restarted, and the link stays")
+    func deafBesideLink() {
+        var talk = ProxyTalk.ready()
+        talk.attach()
+        talk.when(
+            .perform(.expect([ExpectedButton(Self.hall, .flic2), ExpectedButton(Self.porch, .flic2)], unwanted: [])))
+        // Where nobody else was heard, silence shows nothing.
+        Self.wait(400, &talk)
+        talk.ends()
+        for _ in 0..<3 {
+            talk.say(.rawAdvertisements([Self.neighbour]))
+            Self.wait(91, &talk)
+            guard case .reports(.anomaly)? = talk.acts.first else { return talk.missed() }
+            #expect(
+                talk.acts.dropFirst() == [
+                    .says(.setScannerMode(isActive: true)), .says(.setScannerMode(isActive: false)),
+                ])
+            talk.passOver()
+        }
+        // That has not helped, and another button needs the scanner.
+        Self.wait(91, &talk)
+        guard case .reports(.failed(_, .deaf))? = talk.acts.first else { return talk.missed() }
+        talk.passOver()
+        // On the next connection, nothing shows that anybody else is there.
+        talk.when(.closed)
+        talk.open()
+        talk.introduce()
+        talk.attach()
+        Self.wait(400, &talk)
+        talk.ends()
+    }
+
+    @Test("While each button has a link, a proxy that stays deaf is left alone")
+    func deafAndComplete() {
+        var talk = ProxyTalk.ready()
+        talk.attach()
+        talk.say(.rawAdvertisements([Self.neighbour]))
+        Self.wait(91, &talk)
+        talk.passOver()
+        Self.wait(400, &talk)
+        talk.ends()
     }
 
     @Test("Where only our buttons are near, silence is no fault", arguments: [false, true])
@@ -231,7 +320,7 @@ struct ESPHomeRadioTests {
                 address: ProxyTalk.address, minimumInterval: 80, maximumInterval: 90, latency: 17, timeout: 800))
         talk.say(.connectionParametersSet(address: ProxyTalk.address, error: 0))
         talk.say(.connectionParametersSet(address: ProxyTalk.address, error: 0x3B))
-        guard case .reports(.anomaly)? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
+        guard case .reports(.anomaly)? = talk.acts.first else { return talk.missed() }
         talk.passOver()
         talk.say(.connectionParametersSet(address: ProxyTalk.address + 1, error: 0x3B))
         talk.ends()
@@ -250,13 +339,73 @@ struct ESPHomeRadioTests {
         talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: true, mtu: 23, error: 0))
         talk.passOver()
         talk.say(.gattError(address: ProxyTalk.address, handle: 15, error: 1))
-        guard case .reports(.anomaly)? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
+        guard case .reports(.anomaly)? = talk.acts.first else { return talk.missed() }
         #expect(
             talk.acts.dropFirst() == [
                 .reports(.attachFailed(LinkID(rawValue: 2))),
                 .says(.deviceRequest(address: ProxyTalk.address, .clearCache, addressType: nil)),
                 .says(.deviceRequest(address: ProxyTalk.address, .disconnect, addressType: nil)),
             ])
+    }
+
+    @Test("A link on which handles are not so any more is ended, and the next one is made without cache")
+    func outdatedLater() {
+        var talk = ProxyTalk.ready()
+        talk.attach()
+        talk.when(.perform(.keepDiscovery(Self.link)))
+        talk.say(.gattError(address: ProxyTalk.address, handle: 12, error: 10))
+        guard case .reports(.anomaly)? = talk.acts.first else { return talk.missed() }
+        #expect(
+            talk.acts.dropFirst() == [
+                .says(.deviceRequest(address: ProxyTalk.address, .clearCache, addressType: nil)),
+                .says(.deviceRequest(address: ProxyTalk.address, .disconnect, addressType: nil)),
+            ])
+        talk.passOver()
+        for _ in 0..<2 {
+            talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: false, mtu: 0, error: 0x16))
+            talk.passOver()
+        }
+        talk.when(.perform(.attempt(Self.hall)))
+        talk.says(.deviceRequest(address: ProxyTalk.address, .connectWithoutCache, addressType: 0))
+        talk.ends()
+    }
+
+    @Test("A link is ended if the proxy three times has no room for a packet, unless the button was heard meanwhile")
+    func congested() {
+        var talk = ProxyTalk.ready()
+        talk.attach()
+        func congest() {
+            talk.say(.gattError(address: ProxyTalk.address, handle: 12, error: 0x8F))
+            guard case .reports(.anomaly(let text))? = talk.acts.first else { return talk.missed() }
+            talk.reports(.anomaly(text))
+        }
+        congest()
+        congest()
+        talk.say(.notified(address: ProxyTalk.address, handle: 14, value: [1]))
+        talk.reports(.notified(Self.link, [1]))
+        congest()
+        congest()
+        talk.ends()
+        congest()
+        talk.says(.deviceRequest(address: ProxyTalk.address, .disconnect, addressType: nil))
+        talk.ends()
+    }
+
+    @Test("Notifications that a congested proxy could not enable are no sign of other handles")
+    func congestedSubscription() {
+        var talk = Self.linked()
+        talk.say(.services(address: ProxyTalk.address, ProxyTalk.services), .servicesDone(address: ProxyTalk.address))
+        talk.passOver()
+        talk.say(.gattError(address: ProxyTalk.address, handle: 15, error: 0x8F))
+        guard case .reports(.anomaly)? = talk.acts.first else { return talk.missed() }
+        #expect(
+            talk.acts.dropFirst() == [
+                .says(.deviceRequest(address: ProxyTalk.address, .disconnect, addressType: nil))
+            ])
+        talk.passOver()
+        talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: false, mtu: 0, error: 0x16))
+        talk.reports(.disconnected(Self.link, .localHostTerminated))
+        talk.ends()
     }
 
     @Test("An attempt that fails is reported; one that the proxy never answers is, too")
@@ -393,7 +542,7 @@ struct ESPHomeRadioTests {
         }
         talk.wait(.seconds(20))
         guard case .says(.pingRequest)? = talk.acts.first, case .reports(.failed(_, .absent))? = talk.acts.last else {
-            return #expect(talk.acts.isEmpty)
+            return talk.missed()
         }
         talk.passOver()
         talk.when(.closed)
@@ -463,7 +612,7 @@ struct ESPHomeRadioTests {
         talk.attach()
         talk.say(.disconnectRequest)
         talk.says(.disconnectResponse)
-        guard case .reports(.failed(_, .restarting))? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
+        guard case .reports(.failed(_, .restarting))? = talk.acts.first else { return talk.missed() }
         talk.passOver()
         talk.when(.closed)
         talk.when(.perform(.write(Self.link, [1])))

@@ -109,6 +109,11 @@ struct ProxyTalk {
     /// Passes over what the test does not name.
     mutating func passOver() { acts = [] }
 
+    /// The next act is none that the test expects, or there is none.
+    func missed(sourceLocation: SourceLocation = #_sourceLocation) {
+        Issue.record("the radio does something else: \(acts)", sourceLocation: sourceLocation)
+    }
+
     /// The test has named everything.
     mutating func ends(sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(acts.isEmpty, sourceLocation: sourceLocation)

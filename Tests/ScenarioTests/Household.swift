@@ -51,6 +51,8 @@ struct Household {
     private(set) var sights: [(at: Instant, sight: Sight)] = []
     /// The number of presses whose first effects were returned before the hub handled them.
     private(set) var earlyPressCount = 0
+    /// How often connections to proxies and buses were opened.
+    private(set) var farOpenings = 0
     /// The lines of a recording, if one is made, and the effects of the hub during it.
     private(set) var recording: [JSONValue] = []
     private(set) var recordedEffects: [Hub.Effect] = []
@@ -602,6 +604,7 @@ struct Household {
                 return give(.transportClosed("it is out of reach.", .absent, radio))
             }
             openRadios.insert(Int(radio.rawValue))
+            farOpenings += 1
             farInputs.append((Int(radio.rawValue), .opened))
             give(kinds[Int(radio.rawValue)] == .bluez ? .busOpened(.any, radio) : .transportOpened(radio))
         case .openTransport(let radio):

@@ -58,8 +58,10 @@ CURLM *ccurl_multi(curl_socket_callback on_socket, curl_multi_timer_callback on_
 void ccurl_multi_cleanup(CURLM *multi);
 CURLMcode ccurl_add(CURLM *multi, CURL *easy);
 CURLMcode ccurl_remove(CURLM *multi, CURL *easy);
+// Is told how many octets were received from a socket, whatever they are: headers, body, extensions of chunks, TLS.
+typedef void (*ccurl_receive_callback)(curl_socket_t socket, size_t count, void *context);
 // Continues the transfers of a socket that is ready, or with CURL_SOCKET_TIMEOUT those whose timer has fired.
-CURLMcode ccurl_act(CURLM *multi, curl_socket_t socket);
+CURLMcode ccurl_act(CURLM *multi, curl_socket_t socket, ccurl_receive_callback on_receive, void *context);
 // Returns a transfer that has ended and stores its result; NULL if there is none.
 CURL *ccurl_next_done(CURLM *multi, CURLcode *result);
 

@@ -29,7 +29,7 @@ extension Hub {
             isRunning: !isFinished, version: configuration.version, commit: configuration.commit,
             startedAt: clock == nil ? nil : startedAt.map { wallClock(at: $0) },
             radios: radios, broker: broker, rules: rules, flicd: flicd, uplink: uplink, feed: feed,
-            hasStoreFault: journal.fault != nil, staleCount: metrics.stale,
+            hasStoreFault: journal.fault != nil, staleCount: metrics.stale, missedPresses: missedPresses,
             buttons: buttons.sorted.map { record in
                 let labels = Exposition.Labels.none.adding("button", redaction(label(of: record.identity.id)))
                     .adding("id", record.identity.id.description)

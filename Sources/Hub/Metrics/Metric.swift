@@ -41,6 +41,7 @@ enum Metric: String, CaseIterable {
     case buttonConnected = "button_connected"
     case buttonRadioChanges = "button_radio_changes_total"
     case buttonPresses = "button_presses_total"
+    case buttonMissedPresses = "button_missed_presses_total"
     case buttonLastSeen = "button_last_seen_timestamp_seconds"
     case buttonBatteryVoltage = "button_battery_volts"
     case buttonBatteryRatio = "button_battery_ratio"
@@ -121,6 +122,8 @@ enum Metric: String, CaseIterable {
             (.counter, .count, Self.ofButton, "How often another radio than before connected the button")
         case .buttonPresses:
             (.counter, .count, Self.ofButton, "Presses since the button was paired, including those before restarts")
+        case .buttonMissedPresses:
+            (.counter, .count, Self.ofButton, "Presses that were made and never arrived, as the button's counter shows")
         case .buttonLastSeen: (.gauge, .seconds, Self.ofButton, "When the button was last seen, since 1970 in UTC")
         case .buttonBatteryVoltage: (.gauge, .volts, Self.ofButton, "The battery voltage that was measured last")
         case .buttonBatteryRatio:

@@ -22,6 +22,7 @@ struct MetricsFacts: Sendable {
     var hasStoreFault: Bool
     /// The number of gestures that came too late to count.
     var staleCount: Int64
+    var missedPresses: MissedPresses
     /// In the order of their ids.
     var buttons: [(record: ButtonRecord, labels: Exposition.Labels, lastSeen: UTCTime?)]
 
@@ -87,6 +88,10 @@ struct MetricsFacts: Sendable {
                 }
             case .buttonPresses:
                 for (record, labels, _) in buttons { text.add(metric, record.pressCount.value, labels) }
+            case .buttonMissedPresses:
+                for (record, labels, _) in buttons where record.source == nil {
+                    text.add(metric, missedPresses.count(of: record.identity.id), labels)
+                }
             case .buttonLastSeen:
                 for (_, labels, lastSeen) in buttons {
                     if let time = lastSeen { text.add(metric, thousandths: time.milliseconds, labels) }

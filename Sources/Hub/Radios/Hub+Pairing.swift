@@ -88,6 +88,7 @@ extension Hub {
         leaveToAdapter(button.id, at: now)
         let stored = StoredButton(
             identity: identity, pairing: button.pairing, pairedAt: wallClock(at: now), dials: button.dials)
+        missedPresses.forget(button.id)
         add(stored, at: now)
         batteryMeasured(button.id, batteryMillivolts, at: now)
         introduce(button.id, at: now)

@@ -41,6 +41,17 @@ extension Hub {
         reportServiceStatus()
     }
 
+    /// The connection stands, so the radio is not opened again.
+    mutating func controllerUnusable(_ reason: String, _ fault: AdapterFault, of radio: RadioID, at now: Instant) {
+        guard radio.rawValue < radios.slots.count else { return }
+        let isNews = radios.becameUnusable(radio, reason, fault, time: wallClock(at: now), at: now)
+        radiosChanged()
+        reportControllerToFlicd(at: now)
+        if isNews { log(.error, "\(radios[radio].radio.transport): \(reason) Trying again every few seconds.") }
+        broadcast(.adapter(radios[radio].state, reason: reason, radio: name(of: radio)))
+        reportServiceStatus()
+    }
+
     mutating func transportClosed(_ reason: String, _ fault: AdapterFault, of radio: RadioID, at now: Instant) {
         guard radio.rawValue < radios.slots.count else { return }
         let closing = radios.closed(radio, reason, fault, time: wallClock(at: now), at: now)

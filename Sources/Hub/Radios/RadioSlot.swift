@@ -45,6 +45,8 @@ struct RadioSlot: Sendable {
     /// The number of links that it can have, as far as that is known.
     private(set) var linkLimit: Int?
     private var backOff: BackOff
+    /// True if the radio keeps its connection although it is down.
+    private var keepsConnection = false
 
     init(_ radio: ConfiguredRadio) {
         self.radio = radio
@@ -66,16 +68,18 @@ struct RadioSlot: Sendable {
     @inline(never)
     var address: BluetoothAddress? { if case .ready(let address) = state { address } else { nil } }
 
-    /// True if the adapter is open, ready or not.
+    /// True if the adapter or the connection to the proxy is open, ready or not.
     var isOpen: Bool {
         switch state {
-        case .closed, .down: false
+        case .closed: false
+        case .down: keepsConnection
         case .starting, .ready: true
         }
     }
 
     mutating func opened(isShared: Bool) {
         state = .starting
+        keepsConnection = false
         self.isShared = isShared
     }
 
@@ -87,6 +91,17 @@ struct RadioSlot: Sendable {
         history.ready(at: now)
     }
 
+    /// The radio cannot be used, and tries again by itself on its connection.
+    ///
+    /// - Parameter reason: a sentence for users.
+    /// - Returns: whether this is a new fault.
+    mutating func becameUnusable(_ reason: String, _ fault: AdapterFault, time: UTCTime, at now: Instant) -> Bool {
+        let isNews = history.lost(reason, wasOpen: false, time: time, at: now)
+        state = .down(fault, reason)
+        keepsConnection = true
+        return isNews
+    }
+
     /// The adapter is gone, or could not be opened.
     ///
     /// - Parameter reason: a sentence for users.
@@ -96,6 +111,7 @@ struct RadioSlot: Sendable {
         if let since = history.readySince, now - since >= Self.lastingReadiness { backOff.reset() }
         let isNews = history.lost(reason, wasOpen: wasOpened, time: time, at: now)
         state = .down(fault, reason)
+        keepsConnection = false
         isShared = false
         guard !isHeldClosed else { return Closing(retryDelay: nil, isLogged: false) }
         if radio.kind.isProxy, fault.isLasting { return Closing(retryDelay: Self.lastingFaultDelay, isLogged: isNews) }

@@ -74,6 +74,14 @@ struct RadioSlots: Sendable {
         slots[Int(id.rawValue)].becameReady(address, description, at: now)
     }
 
+    /// - Returns: whether this is a new fault.
+    mutating func becameUnusable(
+        _ id: RadioID, _ reason: String, _ fault: AdapterFault, time: UTCTime, at now: Instant
+    ) -> Bool {
+        hasChanged = true
+        return slots[Int(id.rawValue)].becameUnusable(reason, fault, time: time, at: now)
+    }
+
     /// The radio has reported how many links it can have.
     mutating func linkLimitReported(_ id: RadioID, _ limit: Int) {
         hasChanged = true

@@ -38,6 +38,7 @@ extension ButtonReport {
         case known
         case controllerReady = "controller_ready"
         case controllerFailed = "controller_failed"
+        case controllerUnusable = "controller_unusable"
         case pairing
         case paired
         case unpaired
@@ -87,6 +88,14 @@ extension ButtonManager.Effect {
         case .controllerFailed(let reason, let fault, let radio):
             (
                 .controllerFailed,
+                [
+                    "reason": .string(redaction(reason)), "fault": .string(fault.rawValue),
+                    "radio": JSONValue(radio.rawValue),
+                ]
+            )
+        case .controllerUnusable(let reason, let fault, let radio):
+            (
+                .controllerUnusable,
                 [
                     "reason": .string(redaction(reason)), "fault": .string(fault.rawValue),
                     "radio": JSONValue(radio.rawValue),
@@ -190,6 +199,11 @@ extension ButtonManager.Effect {
                 report["fault"] == nil
                     ? try report.bool("is_unsupported") ? .unsupported : .failed
                     : try report.member("fault") { $0.stringValue.flatMap(AdapterFault.init(rawValue:)) },
+                try RadioID(recorded: report))
+        case .controllerUnusable:
+            .controllerUnusable(
+                try report.string("reason"),
+                try report.member("fault") { $0.stringValue.flatMap(AdapterFault.init(rawValue:)) },
                 try RadioID(recorded: report))
         case .pairing: .pairing(try PairingProgress(recorded: try report.member("progress") { $0 }))
         case .paired:

@@ -121,6 +121,8 @@ extension Hub {
             "last_seen": lastSeen(record).map { .string($0.description) } ?? .null,
         ]
         var members = common.map { JSONValue.Member($0, $1) }
+        let missed = missedPresses.count(of: identity.id)
+        if missed > 0 { members.append(.init("missed_presses", .integer(missed))) }
         if identity.model.hasLEDMode { members.append(.init("led_mode", .string(record.settings.ledMode.rawValue))) }
         if !record.positions.isEmpty { members.append(.init("positions", record.positions.json)) }
         return .object(members)

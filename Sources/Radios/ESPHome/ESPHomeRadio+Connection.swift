@@ -28,6 +28,7 @@ extension ESPHomeRadio {
             roomChanged(free: Int(clamping: free), limit: Int(clamping: limit), allocated: allocated, at: now)
         case .rawAdvertisements(let advertisements):
             deadlines.set(.deaf, at: now + Self.deafness)
+            wasScanRestarted = false
             if state == .ready { for advertisement in advertisements { heard(advertisement, at: now) } }
         case .deviceConnection(let address, let isConnected, let mtu, let error):
             if isConnected { connected(address, mtu: mtu, at: now) } else { disconnected(address, error, at: now) }
@@ -47,6 +48,7 @@ extension ESPHomeRadio {
             guard let place = place(of: address), links[place].phase == .attached,
                 links[place].attributes?.notify == handle
             else { break }
+            links[place].congestionCount = 0
             report(.notified(links[place].id, value))
         case .gattError(let address, let handle, let error): gattFailed(address, handle, error, at: now)
         case .connectionParametersSet(let address, let error):
@@ -90,15 +92,18 @@ extension ESPHomeRadio {
         // A proxy without this feature reports no state of its scanner. Its report of slots then shows that it answers
         // us.
         if !features.contains(.scannerState), slots != nil { return becameReady(at: now) }
-        if let lostAt, now - lostAt < Self.staleTime {
-            messages += [.subscribeAdvertisements(flags: 1), .subscribeConnectionsFree]
-            return deadlines.set(.subscription, at: now + Self.subscriptionInterval)
-        }
-        fail(
-            """
-            Another program, such as Home Assistant, uses the proxy's Bluetooth: disable the device there, or take it \
-            out of `radios:`. After a crash of this machine, the proxy needs up to 3 minutes until it is free.
-            """, .taken, at: now)
+        // The proxy does not answer a second subscriber, and does not tell it when the first one has gone.
+        messages += [.subscribeAdvertisements(flags: 1), .subscribeConnectionsFree]
+        deadlines.set(.subscription, at: now + Self.subscriptionInterval)
+        if let lostAt, now - lostAt < Self.staleTime { return }
+        guard !isTaken else { return }
+        isTaken = true
+        report(
+            .unusable(
+                """
+                Another program, such as Home Assistant, uses the proxy's Bluetooth: disable the device there, or take it \
+                out of `radios:`. After a crash of this machine, the proxy needs up to 3 minutes until it is free.
+                """, .taken))
     }
 
     private mutating func scannerReported(_ scanner: ScannerState, at now: Instant) {
@@ -113,6 +118,7 @@ extension ESPHomeRadio {
         guard let info else { return }
         state = .ready
         lostAt = nil
+        isTaken = false
         deadlines.cancel(.subscription)
         deadlines.set(.deaf, at: now + Self.deafness)
         setScannerMode()
@@ -122,6 +128,31 @@ extension ESPHomeRadio {
     mutating func setScannerMode() {
         guard state == .ready, features.contains(.scannerState) else { return }
         messages.append(.setScannerMode(isActive: listening == .active))
+    }
+
+    /// No advertisement of any device was received for `deafness`.
+    mutating func scannerIsSilent(at now: Instant) {
+        deadlines.set(.deaf, at: now + Self.deafness)
+        // Where only our buttons are near, no device advertises until a button is pressed.
+        guard let othersHeardAt, now - othersHeardAt <= Self.quietness else { return }
+        guard !links.isEmpty else { return failDeaf(at: now) }
+        // The links work without the scanner, and would end with the connection. A change of its mode restarts the scanner, and
+        // they stay.
+        guard wasScanRestarted || !features.contains(.scannerState) else {
+            wasScanRestarted = true
+            report(.anomaly("the proxy has heard no Bluetooth device for 90 s, so its scanner is restarted"))
+            messages.append(.setScannerMode(isActive: listening != .active))
+            return setScannerMode()
+        }
+        // Only a button without a link needs the scanner.
+        guard expected.contains(where: { place(of: $0.address.rawValue) == nil }) else { return }
+        // Links end for this only once, unless another device is heard again: perhaps there is none any more.
+        self.othersHeardAt = nil
+        failDeaf(at: now)
+    }
+
+    private mutating func failDeaf(at now: Instant) {
+        fail("The proxy has heard no Bluetooth device for 90 s. It may have to be restarted.", .deaf, at: now)
     }
 
     private mutating func heard(_ raw: RawAdvertisement, at now: Instant) {

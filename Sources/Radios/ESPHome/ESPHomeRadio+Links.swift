@@ -189,19 +189,60 @@ extension ESPHomeRadio {
         }
     }
 
-    mutating func gattFailed(_ address: UInt64, _ handle: UInt32, _ error: Int32, at now: Instant) {
+    mutating func gattFailed(_ address: UInt64, _ handle: UInt32, _ code: Int32, at now: Instant) {
         guard let place = place(of: address) else { return }
-        if error == -1 {
+        let error = ProxyAttributeError(code)
+        guard error != .notConnected else {
             release(address, at: now)
             return linkEnded(place, .unknown)
         }
         switch links[place].phase {
         case .discovering, .subscribing:
-            attachFailed(place, "error \(error) of attribute \(handle)", at: now)
-        // The session notices by itself that the button has not received a packet.
-        case .attached: report(.anomaly("\(links[place].address): error \(error) of attribute \(handle)"))
+            // The attributes are right, so what is known of them is kept.
+            guard error != .congested else {
+                report(.anomaly("\(links[place].address): the proxy has no room for packets"))
+                return end(place, at: now)
+            }
+            attachFailed(place, "error \(code) of attribute \(handle)", at: now)
+        case .attached:
+            report(.anomaly("\(links[place].address): error \(code) of attribute \(handle)"))
+            switch error {
+            case .congested:
+                // The session notices by itself that the button has not received a packet.
+                links[place].congestionCount += 1
+                if links[place].congestionCount >= Self.maximumCongestion { end(place, at: now) }
+            case .changedAttributes:
+                // The next link discovers them again.
+                knowledge[links[place].address] = nil
+                messages.append(.deviceRequest(address: address, .clearCache, addressType: nil))
+                end(place, at: now)
+            case .notConnected, .other: break
+            }
         case .ending: break
         }
+    }
+}
+
+/// The error of a request about an attribute, as far as it matters what it is.
+///
+/// - Source: ESP-IDF, esp_gatt_defs.h, `esp_gatt_status_t`; ESPHome adds -1.
+enum ProxyAttributeError: Hashable {
+    /// There is no link any more.
+    case notConnected
+    /// The button has other attributes than before: invalid handle, write not permitted, attribute not found.
+    case changedAttributes
+    /// The proxy's Bluetooth stack has no room for another packet.
+    case congested
+    case other
+
+    init(_ code: Int32) {
+        self =
+            switch code {
+            case -1: .notConnected
+            case 0x01, 0x03, 0x0A: .changedAttributes
+            case 0x8F: .congested
+            default: .other
+            }
     }
 }
 

@@ -75,6 +75,8 @@ package struct ESPHomeRadio: Sendable {
         var attributes: ProxyAttributes?
         /// The services that the proxy has reported so far.
         var services: [GATTService] = []
+        /// How often the proxy has had no room for a packet since the button was heard last.
+        var congestionCount = 0
     }
 
     /// The attributes and the ATT_MTU of a button on an earlier link.
@@ -98,6 +100,8 @@ package struct ESPHomeRadio: Sendable {
     static let attachLimit = Duration.seconds(10)
     /// How long the slot of a link that has ended may take to become free.
     static let releaseLimit = Duration.seconds(10)
+    /// The number of packets in a row for which the proxy has no room, at which a link is ended.
+    static let maximumCongestion = 3
     /// How long an attempt waits for a slot.
     static let waitingLimit = Duration.milliseconds(1500)
     /// The proxy connects to each button that it is told to, so there is no list that could be too short.
@@ -137,6 +141,10 @@ package struct ESPHomeRadio: Sendable {
     var elsewhere: [BluetoothAddress] = []
     var listening = RadioListening.off
     private var isPinging = false
+    /// True if it was reported that another client has the proxy.
+    var isTaken = false
+    /// True if the scanner was restarted because nobody was heard, and nobody was heard since.
+    var wasScanRestarted = false
     /// When the last connection that was ready ended.
     var lostAt: Instant?
     /// When a device was heard last that is none of our buttons, such as a telephone. A new connection does not change it.
@@ -197,6 +205,8 @@ package struct ESPHomeRadio: Sendable {
         waiting = []
         releasing = []
         isPinging = false
+        isTaken = false
+        wasScanRestarted = false
         messages = []
         deadlines = Deadlines()
     }
@@ -240,12 +250,7 @@ package struct ESPHomeRadio: Sendable {
             messages.append(.pingRequest)
             deadlines.set(.silence, at: now + Self.silence)
         case .silence: fail("The proxy has been silent for 20 s: is it out of reach of the WiFi?", .absent, at: now)
-        // A proxy with a link works, even if no other Bluetooth device is near it. Where only our buttons are near, no device
-        // advertises until a button is pressed.
-        case .deaf where !links.isEmpty || othersHeardAt.map({ now - $0 > Self.quietness }) ?? true:
-            deadlines.set(.deaf, at: now + Self.deafness)
-        case .deaf:
-            fail("The proxy has heard no Bluetooth device for 90 s. It may have to be restarted.", .deaf, at: now)
+        case .deaf: scannerIsSilent(at: now)
         case .attempt(let address):
             messages.append(.deviceRequest(address: address, .disconnect, addressType: nil))
             attemptEnded(address)

@@ -162,7 +162,8 @@ private struct BlueZBench {
             case .event(.disconnected(let link, _)):
                 try promise("a link that is over was connected", connected.remove(link) != nil)
                 attached.remove(link)
-            case .event(.ready), .event(.failed), .event(.heard), .event(.signal), .event(.attemptFailed),
+            case .event(.ready), .event(.failed), .event(.unusable), .event(.heard), .event(.signal),
+                .event(.attemptFailed),
                 .event(.assignmentChanged), .event(.homeChanged), .event(.linkLimit), .event(.linkFreed),
                 .event(.waitingForTurn),
                 .event(.linkLimitReached), .event(.anomaly):

@@ -76,6 +76,53 @@ struct FarEndTests {
         #expect(house.violations.isEmpty)
     }
 
+    private static func radio(_ house: inout Household) -> JSONValue? {
+        house.ask(#"{"request":"radios"}"#)
+        return house.responses.last?["data"]?.arrayValue?.first
+    }
+
+    @Test("A proxy that another client has is connected once, and is used again within 5 s after that has left")
+    func occupied() {
+        var house = Household(kinds: [.proxy])
+        house.pairAll()
+        house.trouble(0, .proxy(.occupied(for: .seconds(900))))
+        house.wait(.seconds(170))
+        #expect(Self.radio(&house)?["fault"] == "taken")
+        #expect(Self.radio(&house)?["state"] == "failed")
+        #expect(Self.radio(&house)?["advice"]?.stringValue?.contains("Home Assistant") == true)
+        let openings = house.farOpenings
+        house.wait(.seconds(729))
+        #expect(Self.radio(&house)?["fault"] == "taken")
+        #expect(house.farOpenings == openings)
+        #expect(house.logged.count { $0.contains("Home Assistant") } == 1)
+        house.wait(.seconds(6))
+        #expect(Self.radio(&house)?["state"] == "ready")
+        #expect(Self.radio(&house)?["fault"] == .null)
+        house.press("kitchen", .click)
+        house.wait(.seconds(10))
+        #expect(Self.presses(&house) == [1, 0])
+        #expect(house.violations.isEmpty)
+    }
+
+    @Test("A button is connected by a proxy whose scanner got stuck while another button had a link, which stays")
+    func stuckScanner() {
+        var house = Household(kinds: [.proxy])
+        house.pairAll()
+        house.press("kitchen", .click)
+        house.reach("hall", false)
+        house.wait(.seconds(20))
+        let openings = house.farOpenings
+        house.trouble(0, .proxy(.stuckScanner))
+        house.wait(.seconds(100))
+        house.reach("hall", true)
+        house.press("hall", .click)
+        house.wait(.seconds(10))
+        #expect(Self.presses(&house) == [1, 1])
+        #expect(house.farOpenings == openings)
+        #expect(house.retained["tryck/80e4da000001"]?.contains(#""state":"ready""#) == true)
+        #expect(house.violations.isEmpty)
+    }
+
     @Test("A button that another program removed from BlueZ is found again when it is pressed within a minute")
     func removed() {
         var house = Household(kinds: [.bluez])

@@ -18,6 +18,10 @@ struct SimulatedProxy: Sendable {
         case cut(for: Duration)
         /// The scanner hears nothing.
         case deafness(for: Duration)
+        /// The scanner hears nothing until its mode is changed.
+        case stuckScanner
+        /// The proxy restarts, and another client subscribes before the hub does.
+        case occupied(for: Duration)
         /// The next ends of links are not reported. `freesSlots`: the reports of free connections tell them.
         case hideEnds(Int, freesSlots: Bool)
         /// The next notifications are lost in the proxy, because its buffers are full.
@@ -74,6 +78,7 @@ struct SimulatedProxy: Sendable {
     private var isRunning = true
     private var isCut = false
     private var isDeaf = false
+    private var isStuck = false
     /// True if the hub's end of the connection is open, and if the proxy's end is.
     private var isHubConnected = false
     private var isConnected = false
@@ -198,7 +203,9 @@ struct SimulatedProxy: Sendable {
         case .unsubscribeAdvertisements:
             isSubscribed = false
             deadlines.set(.noSubscriber, at: now + .milliseconds(100))
-        case .setScannerMode(let isActive): isScannerActive = isActive
+        case .setScannerMode(let isActive):
+            if isActive != isScannerActive, isStuck { (isStuck, isDeaf) = (false, false) }
+            isScannerActive = isActive
         case .disconnectRequest:
             say(.disconnectResponse)
             hangUp("The proxy has closed the connection.")
@@ -562,6 +569,11 @@ struct SimulatedProxy: Sendable {
         case .deafness(let duration):
             isDeaf = true
             deadlines.set(.hearsAgain, at: now + duration)
+        case .stuckScanner: (isStuck, isDeaf) = (true, true)
+        case .occupied(let duration):
+            strike(.restart(after: .seconds(1)), at: now)
+            hasFormer = true
+            deadlines.set(.formerGone, at: now + duration)
         case .hideEnds(let count, let freesSlots):
             hiddenEnds = count
             hiddenEndsFreeSlots = freesSlots
