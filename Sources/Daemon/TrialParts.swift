@@ -6,7 +6,7 @@ import Platform
 package import Reactor
 package import RuleLoader
 
-/// What only a trial needs: simulated buttons and a private broker. `tryckd` contains none of it, because it runs with
+/// The parts that only a trial needs: simulated buttons and a private broker. `tryckd` contains none of it, because it runs with
 /// privileges; `tryck daemon` passes its parts to `runDaemon`.
 package struct TrialParts: Sendable {
     /// The simulated controller, and a function that presses a button and returns false for an unknown press.

@@ -1,6 +1,6 @@
 import CCurl
 
-/// What a helper thread prepares for web requests, because it takes longer than a turn of the loop should: libcurl, which is
+/// The preparation of web requests by a helper thread, because it takes longer than a turn of the loop should: libcurl, which is
 /// loaded in 23 ms, and for requests with TLS the authorities, which are read in 50 ms.
 struct HTTPPreparation: Sendable {
     var authorities: HTTPAuthorities

@@ -2,7 +2,7 @@ import ButtonModel
 
 /// Follows a button's clock across reboots, and relates it to the host's clock.
 struct ButtonClock: Sendable {
-    /// What the button's clock showed at an event.
+    /// The time that the button's clock showed at an event.
     struct Reading: Hashable, Sendable {
         var bootID: UInt32
         /// Ticks since the button's boot.

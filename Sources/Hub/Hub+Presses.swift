@@ -160,7 +160,7 @@ extension Hub {
             if kind == .stale {
                 .seconds(60)
             } else if recognised.kind == .holdRelease {
-                // What a hold began must end, so the end waits a day for the broker. If the broker was away during the whole
+                // The end of a hold stops what the hold began, so it waits a day for the broker. If the broker was away during the whole
                 // hold, it does not know of it.
                 broker.isConnected || broker.connectionEndedAt > recognised.at ? .seconds(86_400) : .seconds(60)
             } else {

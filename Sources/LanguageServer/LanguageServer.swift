@@ -129,7 +129,7 @@ package struct LanguageServer: Sendable {
     var lensRequest: LensRequest?
     /// The renaming that waits for the end of `check`.
     private var renameRequest: RenameRequest?
-    /// What daemons have said about the last runs of rules.
+    /// The answers of daemons about the last runs of rules.
     var lastRuns = LastRuns()
     /// The results of the last runs of tests, by the key of the set and the name of the test; true if the test has passed.
     /// They are removed when the set is checked again, because its rules may have changed.

@@ -27,7 +27,7 @@ package enum LastRunsAnswer: Hashable, Sendable {
     case silent
 }
 
-/// What the daemons of the configurations have said about their rules, and when they are asked again.
+/// The answers of the daemons of the configurations about their rules, and when the daemons are asked again.
 ///
 /// Editors request lenses after each change of a text. A daemon is therefore asked only now and then, and rarely if it did not
 /// answer, because the editor waits for it.

@@ -42,7 +42,7 @@ extension BenchCommand {
 /// that only the server is measured.
 private struct BenchCompletion {
     private static let uri: JSONValue = "file:///r/home.yaml"
-    /// What is typed at the end of a rule: keys, a name of a state, a name of a script, and ids of rules.
+    /// The lines that are typed at the end of a rule: keys, a name of a state, a name of a script, and ids of rules.
     private static let lines = [
         "    cooldown: 1s", "    description: text", "    conditions: states.lux < 20 and not variables.guest",
         "    on_error: {script: light, with: {lamp: hall}}", "    on_error: {enable: rule123}",

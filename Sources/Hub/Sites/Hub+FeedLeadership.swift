@@ -3,7 +3,7 @@ import Feed
 import MQTTTopics
 import Rules
 
-// Whether this engine leads, and the actions and programs that wait for that or for a claim.
+// The leadership of this engine, and the actions and programs that wait for it or for a claim.
 extension Hub {
     mutating func carryOut(_ effect: EngineLeadership.Effect, at now: Instant) {
         completePress(at: now)

@@ -23,7 +23,7 @@ enum SchemaMapping: Hashable, Sendable {
     /// The variants of a mapping; empty for a mapping that has only one.
     var variants: [Variant] { definition.variants }
 
-    /// What the schema says of a kind of mapping.
+    /// The definition of a kind of mapping in the schema.
     struct Definition: Sendable {
         var name: String
         var table: MappingTable

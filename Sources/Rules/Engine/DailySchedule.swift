@@ -108,7 +108,7 @@ struct DailySchedule: Sendable {
             let entry = entries[index]
             var handled = entry.handled ?? time
             if handled > time + DailySchedule.longestStepBack { handled = time }
-            // What an earlier process kept says nothing about the times that have come since then.
+            // An earlier process kept the entry, so it is not known whether later times were handled. They count as handled.
             if entry.isKept, deadlines.deadline(of: index) == nil { handled = max(handled, time) }
             let due = calendar.latest(entry.times, after: handled, until: time)
             if due != nil { handled = time }

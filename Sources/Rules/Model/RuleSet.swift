@@ -25,7 +25,7 @@ package struct RuleSet: Hashable, Sendable {
     package var queued: QueuedPolicy
     /// The values of `!secret` and `!env_var`, which `Redaction` hides in all output.
     package var confidential: Set<String>
-    /// What stands in a recording for each of `confidential`: `***NAME***`, which is its value in a replay.
+    /// The text that replaces each of `confidential` in a recording: `***NAME***`, which is its value in a replay.
     package var placeholders: [String: String]
     /// The values of `confidential` that `!secret` gives.
     package var secretValues: Set<String> = []

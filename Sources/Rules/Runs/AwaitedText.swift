@@ -25,7 +25,7 @@ private enum Listing {
 }
 
 extension [Trigger] {
-    /// What a `wait_for` with these triggers waits for, in words: `click of hall, or 22:00`.
+    /// A text for users that names the events for which a `wait_for` with these triggers waits: `click of hall, or 22:00`.
     func awaitedText(in set: RuleSet) -> String {
         var known: Set<String> = []
         return Listing.text(ofTriggers: map { $0.awaitedText(in: set) }.filter { known.insert($0).inserted })

@@ -23,7 +23,7 @@ package struct DraftLoader: Sendable {
         /// Words stand in place of the passwords that files have in clear, unless a file is a draft. Values of `!secret` are
         /// loaded, and diagnostics mask them.
         case withoutPasswords
-        /// As `withoutPasswords`, with placeholders for values of `!secret` and `!env_var`. This is for results that rules
+        /// The same as `withoutPasswords`, and also with placeholders for values of `!secret` and `!env_var`. This is for results that rules
         /// compute, from which the values could be concluded.
         case withoutSecrets
     }
