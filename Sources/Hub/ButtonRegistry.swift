@@ -10,7 +10,7 @@ struct ButtonChange: Hashable, Sendable {
     /// The fact that has changed; `nil` if only the store receives the change.
     let fact: ButtonFact?
     /// Changes of the store.
-    fileprivate(set) var changes: [StoreChange]
+    var changes: [StoreChange]
     /// True if the changes have to be synced at once, because users are told that they are made.
     let isSynced: Bool
 
