@@ -7,7 +7,9 @@ extension FeedSource {
         guard term != nil, let button = self[key], sites[key.site]?.hello?.buttons[key.button] != nil else { return }
         // The claim of a message on which actions are under way is announced before they may go on.
         // Nothing is taken from one that waits, because what is interrupted has to be reported before.
-        guard button.open != nil || hasRoomToAsk || asked.contains(key) else { return putOff(key) }
+        guard button.open != nil || button.unconfirmed != nil || hasRoomToAsk || asked.contains(key) else {
+            return putOff(key)
+        }
         start(key, at: now)
     }
 
@@ -31,6 +33,8 @@ extension FeedSource {
             effects.append(.interrupted(place(key, button.cursor), first: button.accounted + 1))
             self[key]?.accounted = button.cursor
         }
+        // What an earlier connection may have lost is reported.
+        if button.announced.isEmpty { self[key]?.unconfirmed = nil }
         announceIfNeeded(key)
         // A claim of nothing is recorded here, because neither a message nor what is done will record it.
         if button.claim?.number == 0 { record(key) }
@@ -71,6 +75,9 @@ extension FeedSource {
         // Lost messages that wait behind an open one need no mark of their own.
         if message.lostCount == nil || button.open == nil {
             button.open = (button.open?.lowerBound ?? message.previous + 1)...message.number
+        }
+        if message.lostCount == nil {
+            button.unconfirmed = (button.unconfirmed?.lowerBound ?? message.previous + 1)...message.number
         }
         self[key] = button
         deadlines.cancel(.want(key))
@@ -118,12 +125,14 @@ extension FeedSource {
         claim.engine = engine
         self[key]?.claim = claim
         self[key]?.heardClaim = claim
+        self[key]?.announced.append(claim.number)
         publish(key, .cursor(key.button), claim.encoded(), isRetained: true)
     }
 
     private mutating func record(_ key: ButtonKey) {
         guard let button = self[key], let claim = button.claim else { return }
-        effects.append(.record(FeedPosition(site: key.site, button: key.button, claim: claim, done: button.done)))
+        effects.append(
+            .record(FeedPosition(site: key.site, button: key.button, claim: claim, done: button.certainlyDone)))
     }
 
     func place(_ key: ButtonKey, _ number: Int) -> FeedPlace {
@@ -136,8 +145,17 @@ extension FeedSource {
 
     mutating func acknowledged(_ name: String) {
         unacknowledgedCount = max(0, unacknowledgedCount - 1)
-        guard let feed = FeedTopic(name), case .want(let id) = feed.kind else { return }
-        asked.remove(ButtonKey(site: feed.site, button: id))
+        guard let feed = FeedTopic(name), let id = feed.button else { return }
+        let key = ButtonKey(site: feed.site, button: id)
+        switch feed.kind {
+        case .want: asked.remove(key)
+        case .cursor:
+            let before = self[key]?.certainlyDone
+            self[key]?.confirmed()
+            // The record of what was published as done may be from before the acknowledgement.
+            if self[key]?.certainlyDone != before, deadlines.deadline(of: .done(key)) == nil { record(key) }
+        case .hello, .messages, .done: break
+        }
     }
 
     /// A message of ours was not published, so it is published again after a pause.
@@ -149,6 +167,7 @@ extension FeedSource {
         switch feed.kind {
         case .cursor:
             self[key]?.heardClaim = nil
+            self[key]?.takeAnnounced()
             deadlines.set(.claim(key), at: now + Self.refusalPause)
         case .done:
             self[key]?.heardDone = nil

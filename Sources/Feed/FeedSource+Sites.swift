@@ -169,6 +169,9 @@ extension FeedSource {
         }
         if let own = button.claim, own.installation != hello.installation {
             button.open = nil
+            button.unconfirmed = nil
+            // Their acknowledgements say nothing about the numbers of this installation.
+            button.announced = button.announced.map { _ in 0 }
             deadlines.cancel(.done(key))
         }
         // Numbers of a life before the last one may have been given out again since.

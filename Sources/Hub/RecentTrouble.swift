@@ -5,7 +5,8 @@ import Rules
 /// The lines of the log that a client, the broker, a file or a device on the air can cause as often as it likes.
 enum OutsideLine: CaseIterable, Hashable, Sendable {
     case badRuleRequest, badSettings, brokerFound, brokerLost, droppedMessage, failedPairing, failedSession
-    case failedUpdate, flicdClient, foreignButton, longRequest, longState, refusedMessage, refusedSubscription
+    case failedUpdate, flicdClient, foreignButton, fullJournal, longRequest, longState, refusedMessage,
+        refusedSubscription
     case retainedRequest, searchBegan, searchEnded, unchangedRules, unknownButton
 
     /// The number of lines that are written before one is omitted. Each of them can be about something else that a user
@@ -15,7 +16,8 @@ enum OutsideLine: CaseIterable, Hashable, Sendable {
         case .brokerFound, .brokerLost, .failedSession: 5
         case .refusedSubscription: 20
         case .badRuleRequest, .badSettings, .droppedMessage, .failedPairing, .failedUpdate, .flicdClient,
-            .foreignButton, .longRequest, .longState, .refusedMessage, .retainedRequest, .searchBegan, .searchEnded,
+            .foreignButton, .fullJournal, .longRequest, .longState, .refusedMessage, .retainedRequest, .searchBegan,
+            .searchEnded,
             .unchangedRules,
             .unknownButton:
             1

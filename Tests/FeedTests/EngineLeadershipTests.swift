@@ -337,7 +337,7 @@ struct EngineLeadershipTests {
     // MARK: Ending in order
 
     private static func presence(_ engine: String, term: Int, rules: String = "") -> EngineLeadership.Input {
-        let presence = EnginePresence(claim: EngineTerm(term: term, engine: engine), rules: rules)
+        let presence = EnginePresence(claim: EngineTerm(term: term, engine: engine), rules: rules, share: share)
         return .received(topicName: "engines/2/standby", payload: presence.encoded())
     }
 
