@@ -345,8 +345,9 @@ struct EngineLeadershipTests {
     func presence() {
         var talk = Self.connected("a2")
         talk.given(Self.claim(7))
+        let presence = EnginePresence(claim: EngineTerm(term: 7, engine: "a2"), share: Self.share)
         let message = MQTTMessage(
-            topicName: "engines/2/standby", payload: EngineTerm(term: 7, engine: "a2").encoded(), qos: 0, retain: false)
+            topicName: "engines/2/standby", payload: presence.encoded(), qos: 0, retain: false)
         talk.when(Self.state(true), expect: .publish(message), .setTimer(talk.now + .seconds(3)))
         talk.wait(.seconds(3))
         #expect(talk.given(.timerFired).contains(.publish(message)))
