@@ -14,7 +14,7 @@ extension Daemon {
         case .subscribe(let topicFilters): uplink?.subscribe(topicFilters.map { Subscription($0, qos: 1) })
         case .publish(let message, let expiry):
             uplinkMessages &+= 1
-            if message.retain { uplinkRetained[uplinkMessages] = message.topicName }
+            uplinkTopics[uplinkMessages] = message.topicName
             uplink?.publish(
                 id: uplinkMessages, topicName: message.topicName, payload: message.payload, qos: message.qos,
                 retain: message.retain, expiry: expiry)
@@ -39,12 +39,12 @@ extension Daemon {
             case .subscribed(let topicFilter): deliver(.uplink(.subscriptionGranted(topicFilter: topicFilter)))
             case .publishFailed(let id, let reason):
                 log(.debug, "uplink: \(reason)")
-                if let topicName = uplinkRetained.removeValue(forKey: id) {
+                if let topicName = uplinkTopics.removeValue(forKey: id) {
                     deliver(.uplink(.refused(topicName: topicName, reason)))
                 }
             case .dropped(let reason): log(.debug, "uplink: \(reason)")
             // For presses, the acknowledgement of the broker is not needed: the journal keeps an entry until an engine has claimed it.
-            case .published(let id): uplinkRetained[id] = nil
+            case .published(let id): uplinkTopics[id] = nil
             }
         }
         self.uplink = uplink

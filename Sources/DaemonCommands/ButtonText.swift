@@ -26,6 +26,11 @@ enum ButtonText {
         return lines
     }
 
+    /// What else an answer says, such as that a setting of a site's button is only that of this engine.
+    static func note(_ answer: JSONValue) -> [Line] {
+        (answer["note"]?.stringValue).map { [Line($0, .faint)] } ?? []
+    }
+
     /// The settings that `tryck button NAME set` can change.
     static func settings(_ button: JSONValue) -> [Line] {
         let isPending = button["nickname_pending"]?.boolValue == true

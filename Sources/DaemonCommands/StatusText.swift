@@ -22,7 +22,9 @@ enum StatusText {
             "adapter",
             .good(where: adapter.text("state") == "powered_on" || adapter.text("transport") == "none"),
             [
-                adapter.text("transport"), adapter.text("state").wordsSpaced, adapter["address"]?.stringValue,
+                adapter.text("transport"),
+                adapter.text("transport") == "none" ? nil : adapter.text("state").wordsSpaced,
+                adapter["address"]?.stringValue,
                 adapter["shared"]?.boolValue == true ? "shared with BlueZ" : nil,
                 (adapter["resets"]?.integerValue).flatMap { $0 > 0 ? "reset \(Quantity.count($0, "time"))" : nil },
                 (adapter["last_fault"]?["age_s"]?.integerValue).map { "last fault \(Quantity.span(seconds: $0)) ago" },
@@ -44,20 +46,23 @@ enum StatusText {
         let isConnected = uplink["connected"]?.boolValue == true
         let hasEngine = uplink["engine_online"]?.boolValue == true
         let unclaimed = uplink["unclaimed"]?.integerValue ?? 0
+        let dropped = uplink["dropped"]?.integerValue ?? 0
+        let isWarned = uplink["warnings"]?.arrayValue?.isEmpty == false
         return row(
-            "uplink", isConnected && hasEngine ? .good : .doubtful,
+            "uplink", isConnected && hasEngine && !isWarned && dropped == 0 ? .good : .doubtful,
             [
                 uplink.text("topic"), isConnected ? nil : "not connected to \(uplink.text("broker"))",
                 isConnected && !hasEngine ? "no engine is online" : nil,
                 Quantity.count(uplink["buttons"]?.integerValue ?? 0, "button"),
                 unclaimed == 0 ? nil : "\(Quantity.count(unclaimed, "message")) not claimed",
+                dropped == 0 ? nil : "\(Quantity.count(dropped, "message")) dropped",
             ])
     }
 
     /// This engine of sites.
     private static func engineRow(_ engine: JSONValue, _ row: Row) -> Line {
         row(
-            "engine", engine.text("state") == "fenced" ? .doubtful : .good,
+            "engine", engine.text("state") == "fenced" || engine["fault"]?.stringValue != nil ? .doubtful : .good,
             [
                 engine.text("name"), engine.text("state").wordsSpaced,
                 engine.text("share") == "1 of 1" ? nil : "share \(engine.text("share"))",

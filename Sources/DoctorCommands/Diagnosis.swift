@@ -331,7 +331,9 @@ struct Diagnosis: Hashable, Sendable {
     private var uplink: Finding? {
         guard let uplink = status?["uplink"], uplink["topic"]?.stringValue != nil else { return nil }
         let broker = uplink.text("broker")
-        if let fault = uplink["fault"]?.stringValue { return .problem(.uplink, fault.asFinding, mend: edit) }
+        if let fault = uplink["fault"]?.stringValue {
+            return .problem(.uplink, fault.asFinding, mend: Self.mend(refused: uplink) ?? edit)
+        }
         guard uplink["connected"]?.boolValue == true else {
             return .problem(.uplink, "\(broker) is not connected yet", mend: "tryck status")
         }
@@ -348,6 +350,15 @@ struct Diagnosis: Hashable, Sendable {
                 .uplink, "\(broker) has no MQTT 5, so an engine cannot know how long it kept a press",
                 mend: edit)
         }
+        if let warning = uplink["warnings"]?.arrayValue?.first?.stringValue {
+            return .warning(.uplink, warning.asFinding, mend: "tryck status")
+        }
+        let dropped = uplink["dropped"]?.integerValue ?? 0
+        guard dropped == 0 else {
+            return .warning(
+                .uplink, "the journal has dropped \(Quantity.count(dropped, "message")) since the start",
+                mend: "tryck status")
+        }
         return .ok(.uplink, "\(broker), connected, and an engine is online")
     }
 
@@ -355,7 +366,9 @@ struct Diagnosis: Hashable, Sendable {
     private var engine: Finding? {
         guard let engine = status?["engine"], engine["name"]?.stringValue != nil else { return nil }
         let name = "\(engine.text("name")), share \(engine.text("share"))"
-        if let fault = engine["fault"]?.stringValue { return .problem(.engine, fault.asFinding, mend: edit) }
+        if let fault = engine["fault"]?.stringValue {
+            return .problem(.engine, fault.asFinding, mend: Self.mend(refused: engine) ?? edit)
+        }
         let sites = engine["sites"]?.arrayValue?.count ?? 0
         switch engine.text("state") {
         case "leading": break
@@ -367,6 +380,14 @@ struct Diagnosis: Hashable, Sendable {
                 .engine, "\(name), leads, and no site is connected", mend: "tryck status")
         }
         return .ok(.engine, "\(name), leads, with \(Quantity.count(Int64(sites), "site"))")
+    }
+
+    /// The line that the access rules of the broker need, as a comment of the command that edits them at the broker; `nil` if the
+    /// broker refuses nothing.
+    ///
+    /// - Parameter part: `uplink` or `engine` of the status.
+    private static func mend(refused part: JSONValue) -> String? {
+        part["refused"]?.arrayValue?.first?.stringValue.map { "sudoedit /etc/mosquitto/acl  # topic \($0)" }
     }
 
     /// `nil` when no clients of flicd are served.

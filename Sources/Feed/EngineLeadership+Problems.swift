@@ -22,7 +22,8 @@
             case .fenced: expected = isConnected ? [.fence] : []
             }
             // A stand-by may say every 3 s that it is present.
-            let optional: Set<TimerKey> = state == .standingBy && isConnected ? [.namesake, .state] : [.namesake]
+            let optional: Set<TimerKey> =
+                state == .standingBy && isConnected ? [.namesake, .otherShare, .state] : [.namesake, .otherShare]
             expect(
                 Set(deadlines.keys).subtracting(optional) == expected.subtracting(optional),
                 "it waits for \(deadlines.keys) in the state \(state)")

@@ -77,6 +77,9 @@ package struct EngineLeadership: Sendable {
         case rulesDiffer(engine: String, leads: Bool)
         /// The installation of a running engine that has our name; `nil` when it is gone.
         case namesake(installation: String?)
+        /// An engine on the topics of our share that has another number of shares, and its share; `nil` when it is gone or has
+        /// ours.
+        case otherShare(EngineShare?, of: String)
         case setTimer(Instant)
         case cancelTimer
         /// Another program has violated the protocol; for the log.
@@ -118,6 +121,8 @@ package struct EngineLeadership: Sendable {
         case lease
         /// When another engine with our name counts as gone.
         case namesake
+        /// When the engine with another share counts as gone.
+        case otherShare
     }
 
     package let engine: String
@@ -145,6 +150,8 @@ package struct EngineLeadership: Sendable {
     /// gone.
     private var namesakeCount = 0
     private var reportedNamesake: String?
+    /// The engine that was reported with another share than ours.
+    private var reportedShare: (engine: String, share: EngineShare)?
     /// The times of our `online` messages that have not come back from the broker; empty unless we lead.
     private var saidAt: [Instant] = []
     /// The end of `claimPause` after the last claim of another engine.
@@ -238,6 +245,7 @@ package struct EngineLeadership: Sendable {
             case .claiming, .fenced: break
             }
         case .namesake: noteNamesake(nil)
+        case .otherShare: noteShare(share, of: reportedShare?.engine ?? "")
         case .lease: lapse(at: now)
         case .fence:
             effects.append(.stop)
@@ -277,7 +285,7 @@ package struct EngineLeadership: Sendable {
 
     private mutating func cancelDeadlines() {
         for key in [TimerKey.silence, .pause, .claim, .state, .fence, .lease] { deadlines.cancel(key) }
-        // The deadline of the namesake goes on, because it says nothing about us.
+        // The deadlines of the namesake and of the other share go on, because they say nothing about us.
         saidAt = []
     }
 
@@ -300,7 +308,8 @@ package struct EngineLeadership: Sendable {
         guard canRecord, !isVacant, latestClaim.map({ !isOurs($0) }) ?? false else { return }
         isPresent = true
         let presence = EnginePresence(
-            claim: EngineTerm(term: highestTerm, engine: engine, installation: installation), rules: rules)
+            claim: EngineTerm(term: highestTerm, engine: engine, installation: installation), rules: rules, share: share
+        )
         effects.append(
             .publish(MQTTMessage(topicName: standByTopic, payload: presence.encoded(), qos: 0, retain: false)))
         deadlines.set(.state, at: now + patience.stateInterval)
@@ -310,6 +319,7 @@ package struct EngineLeadership: Sendable {
         let other = presence.claim
         guard !isOurs(other) else { return }
         if other.engine == engine { heardNamesake(other.installation, at: now) }
+        if let otherShare = presence.share { compareShare(otherShare, of: other.engine, at: now) }
         guard state == .leading else { return }
         candidate = (other, presence.rules, now)
         compareRules()
@@ -351,6 +361,26 @@ package struct EngineLeadership: Sendable {
         guard reportedNamesake != installation else { return }
         reportedNamesake = installation
         effects.append(.namesake(installation: installation))
+    }
+
+    /// The first of four shares and the first of eight have the same topics, and not the same sites.
+    private mutating func compareShare(_ other: EngineShare, of name: String, at now: Instant) {
+        if other != share {
+            deadlines.set(.otherShare, at: now + silenceLimit)
+            noteShare(other, of: name)
+        } else if reportedShare?.engine == name {
+            deadlines.cancel(.otherShare)
+            noteShare(share, of: name)
+        }
+    }
+
+    private mutating func noteShare(_ other: EngineShare, of name: String) {
+        let isDifferent = other != share
+        guard isDifferent ? reportedShare?.engine != name || reportedShare?.share != other : reportedShare != nil else {
+            return
+        }
+        reportedShare = isDifferent ? (name, other) : nil
+        effects.append(.otherShare(isDifferent ? other : nil, of: name))
     }
 
     // MARK: Claims
@@ -480,6 +510,7 @@ package struct EngineLeadership: Sendable {
 
     private mutating func heard(_ other: EngineState, at now: Instant) {
         if other.isOnline, other.engine == engine, !isOurs(other) { heardNamesake(other.installation, at: now) }
+        if other.isOnline, !isOurs(other) { compareShare(other.share, of: other.engine, at: now) }
         switch state {
         case .standingBy:
             if other.isOnline, !isOurs(other) {

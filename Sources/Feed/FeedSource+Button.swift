@@ -23,6 +23,11 @@ extension FeedSource {
         /// The first and the last message that this process took and that is not settled.
         var open: ClosedRange<Int>?
         var formerOpen: FormerOpen?
+        /// The numbers of the claims that were published on this connection and that the broker has not acknowledged, in order.
+        var announced: [Int] = []
+        /// The first and the last message that this process took and whose claim the broker has not acknowledged. If the connection
+        /// ends, the broker may have received neither the claims nor the actions.
+        var unconfirmed: ClosedRange<Int>?
         /// True if a message has arrived that does not follow the cursor.
         var hasGap = false
         var askedAt: Instant?
@@ -33,6 +38,10 @@ extension FeedSource {
 
         /// The number up to which everything is done, as far as we know.
         var done: Int { open.map { $0.lowerBound - 1 } ?? accounted }
+
+        /// The number up to which everything is done, whatever the connection loses. The rest of `done` is known to be done only
+        /// as long as the connection is up, or if the broker says so afterwards.
+        var certainlyDone: Int { min(done, unconfirmed.map { $0.lowerBound - 1 } ?? done) }
 
         init() {}
 
@@ -46,6 +55,18 @@ extension FeedSource {
             heardClaim = nil
             heardDone = nil
             askedAt = nil
+            announced = []
+            if let unconfirmed { accounted = min(accounted, unconfirmed.lowerBound - 1) }
         }
+
+        /// The broker has acknowledged the first of the announced claims.
+        mutating func confirmed() {
+            guard let number = takeAnnounced(), let range = unconfirmed, number >= range.lowerBound else { return }
+            unconfirmed = number < range.upperBound ? (number + 1)...range.upperBound : nil
+        }
+
+        /// Removes the first of the announced claims, because the broker has answered it.
+        @discardableResult
+        mutating func takeAnnounced() -> Int? { announced.isEmpty ? nil : announced.removeFirst() }
     }
 }

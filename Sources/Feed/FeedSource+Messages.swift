@@ -5,9 +5,12 @@ extension FeedSource {
     /// Takes messages of a button whose cursor is known: at once if there is room to ask for them, or later.
     mutating func begin(_ key: ButtonKey, at now: Instant) {
         guard term != nil, let button = self[key], sites[key.site]?.hello?.buttons[key.button] != nil else { return }
-        // A button with open messages does not wait for room, because their claim has to be announced before their actions may
-        // go on. While a button waits, no message of it is taken, because interrupted messages have to be reported first.
-        guard button.open != nil || hasRoomToAsk || asked.contains(key) else { return putOff(key) }
+        // A button with open messages, or with messages that may have been lost, does not wait for room, because their claim has to
+        // be announced before their actions may go on. While a button waits, no message of it is taken, because interrupted
+        // messages have to be reported first.
+        guard button.open != nil || button.unconfirmed != nil || hasRoomToAsk || asked.contains(key) else {
+            return putOff(key)
+        }
         start(key, at: now)
     }
 
@@ -31,6 +34,8 @@ extension FeedSource {
             effects.append(.interrupted(place(key, button.cursor), first: button.accounted + 1))
             self[key]?.accounted = button.cursor
         }
+        // What an earlier connection may have lost is reported.
+        if button.announced.isEmpty { self[key]?.unconfirmed = nil }
         announceIfNeeded(key)
         // A claim with the number 0 is recorded here, because it belongs to no message that would record it.
         if button.claim?.number == 0 { record(key) }
@@ -71,6 +76,9 @@ extension FeedSource {
         // A report of lost messages behind an open message needs no entry: it counts as done when nothing is open any more.
         if message.lostCount == nil || button.open == nil {
             button.open = (button.open?.lowerBound ?? message.previous + 1)...message.number
+        }
+        if message.lostCount == nil {
+            button.unconfirmed = (button.unconfirmed?.lowerBound ?? message.previous + 1)...message.number
         }
         self[key] = button
         deadlines.cancel(.want(key))
@@ -118,12 +126,14 @@ extension FeedSource {
         claim.engine = engine
         self[key]?.claim = claim
         self[key]?.heardClaim = claim
+        self[key]?.announced.append(claim.number)
         publish(key, .cursor(key.button), claim.encoded(), isRetained: true)
     }
 
     private mutating func record(_ key: ButtonKey) {
         guard let button = self[key], let claim = button.claim else { return }
-        effects.append(.record(FeedPosition(site: key.site, button: key.button, claim: claim, done: button.done)))
+        effects.append(
+            .record(FeedPosition(site: key.site, button: key.button, claim: claim, done: button.certainlyDone)))
     }
 
     func place(_ key: ButtonKey, _ number: Int) -> FeedPlace {
@@ -136,8 +146,17 @@ extension FeedSource {
 
     mutating func acknowledged(_ name: String) {
         unacknowledgedCount = max(0, unacknowledgedCount - 1)
-        guard let feed = FeedTopic(name), case .want(let id) = feed.kind else { return }
-        asked.remove(ButtonKey(site: feed.site, button: id))
+        guard let feed = FeedTopic(name), let id = feed.button else { return }
+        let key = ButtonKey(site: feed.site, button: id)
+        switch feed.kind {
+        case .want: asked.remove(key)
+        case .cursor:
+            let before = self[key]?.certainlyDone
+            self[key]?.confirmed()
+            // The record of what was published as done may be from before the acknowledgement.
+            if self[key]?.certainlyDone != before, deadlines.deadline(of: .done(key)) == nil { record(key) }
+        case .hello, .messages, .done: break
+        }
     }
 
     /// A message of ours was not published, so it is published again after a pause.
@@ -149,6 +168,7 @@ extension FeedSource {
         switch feed.kind {
         case .cursor:
             self[key]?.heardClaim = nil
+            self[key]?.takeAnnounced()
             deadlines.set(.claim(key), at: now + Self.refusalPause)
         case .done:
             self[key]?.heardDone = nil

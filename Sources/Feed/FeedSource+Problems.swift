@@ -26,6 +26,9 @@
                     expect(isTaken || button.state == .unknown, "\(name)/\(id) is asked, and we do not lead")
                     let key = ButtonKey(site: name, button: id)
                     expect(
+                        isConnected || button.announced.isEmpty,
+                        "\(name)/\(id) waits for acknowledgements without a connection")
+                    expect(
                         button.state == .unknown
                             || !button.hasGap || deadlines.deadline(of: .want(key)) != nil || button.askedAt != nil,
                         "\(name)/\(id) has a gap and no request for its messages")
@@ -51,6 +54,7 @@
             }
             expect(accounted <= cursor, "\(accounted) is accounted for, and only \(cursor) is claimed")
             expect(open.map { $0.upperBound <= cursor } ?? true, "a message was taken without a claim")
+            expect(unconfirmed.map { $0.upperBound <= cursor } ?? true, "a message was taken without a claim")
             expect(state == .unknown || accounted == cursor, "a claim is neither ours nor reported")
             expect(!hasGap || state == .asking, "there is a gap in the state \(state)")
             return problems

@@ -169,6 +169,9 @@ extension FeedSource {
         }
         if let own = button.claim, own.installation != hello.installation {
             button.open = nil
+            button.unconfirmed = nil
+            // Their acknowledgements say nothing about the numbers of this installation.
+            button.announced = button.announced.map { _ in 0 }
             deadlines.cancel(.done(key))
         }
         // Only claims of the latest earlier life count, because that life may have used the numbers of those before it again.

@@ -19,9 +19,12 @@ package import MQTTTopics
 /// in an old hello stay unknown until a newer hello arrives. A site whose disk was restored from an old copy sends an old hello,
 /// too. A leader therefore answers it with a `want` that names the later session, from which the site learns of the copy.
 ///
-/// No message is acted on twice: a claim is on our disk and on its way to the broker before the
-/// message is handed over, and a broker takes what one connection sends in order. The owner carries the effects out in
-/// order. When a connection ends, it discards what is under way on it, and reports the actions among it as failed.
+/// A claim that the broker has not acknowledged when the connection ends may be lost, and so may the actions that follow it. Its
+/// messages are then reported as interrupted when this engine leads again, unless a retained `done` says that they arrived:
+/// the claim, the actions and `done` are published in this order.
+///
+/// No message is acted on twice: a claim is on our disk and on its way to the broker before the message is handed over, and a broker
+/// takes what one connection sends in order. The owner carries the effects out in order. When a connection ends, it discards what is under way on it, and reports the actions among it as failed.
 package struct FeedSource: Sendable {
     package enum Input: Hashable, Sendable {
         /// The first input: the records on the disk of this engine.
@@ -61,8 +64,8 @@ package struct FeedSource: Sendable {
         case took(FeedPlace, [FeedStep])
         /// The site's journal has lost this number of messages.
         case lost(FeedPlace, count: Int)
-        /// These messages were claimed by an engine that no longer leads, perhaps by this one before it ended, and it is
-        /// not known whether they were done.
+        /// These messages were claimed by an engine that no longer leads, perhaps by this one before it ended, or by this one on
+        /// a connection that ended before the broker had acknowledged the claims. It is not known whether they were done.
         case interrupted(FeedPlace, first: Int)
         /// The site's hello. It is repeated whenever something in it changes.
         case known(site: String, FeedHello)

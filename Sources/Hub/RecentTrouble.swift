@@ -5,7 +5,7 @@ import Rules
 /// The lines of the log that a client, the broker, a file or a Bluetooth device can cause at any rate.
 enum OutsideLine: CaseIterable, Hashable, Sendable {
     case badRuleRequest, badSettings, brokerFound, brokerLost, droppedMessage, failedPairing, failedSession
-    case failedUpdate, flicdClient, foreignButton, longRequest, longState, missedPresses, refusedMessage,
+    case failedUpdate, flicdClient, foreignButton, fullJournal, longRequest, longState, missedPresses, refusedMessage,
         refusedSubscription
     case retainedRequest, searchBegan, searchEnded, unchangedRules, unknownButton
 
@@ -16,7 +16,8 @@ enum OutsideLine: CaseIterable, Hashable, Sendable {
         case .brokerFound, .brokerLost, .failedSession, .missedPresses: 5
         case .refusedSubscription: 20
         case .badRuleRequest, .badSettings, .droppedMessage, .failedPairing, .failedUpdate, .flicdClient,
-            .foreignButton, .longRequest, .longState, .refusedMessage, .retainedRequest, .searchBegan, .searchEnded,
+            .foreignButton, .fullJournal, .longRequest, .longState, .refusedMessage, .retainedRequest, .searchBegan,
+            .searchEnded,
             .unchangedRules,
             .unknownButton:
             1

@@ -19,12 +19,16 @@ package struct ButtonDevice: Hashable, Sendable {
     /// The trigger mode that the rules fix, so that Home Assistant cannot set another; `nil` if they fix none.
     package var fixedTriggerMode: TriggerMode?
 
+    /// True for a button of a site. Its settings are changed at the site, so an engine announces none but the trigger mode, which
+    /// is its own.
+    package var isRemote: Bool
+
     static let manufacturer = "Shortcut Labs"
 
     package init(
         id: ButtonID, address: BluetoothAddress, name: String, serial: String, firmwareVersion: UInt32,
         model: FlicModel = .flic2, clickCounts: Set<Int> = [], hasFirmwareFile: Bool = false,
-        usedDials: Set<Dial> = [], fixedTriggerMode: TriggerMode? = nil
+        usedDials: Set<Dial> = [], fixedTriggerMode: TriggerMode? = nil, isRemote: Bool = false
     ) {
         self.id = id
         self.address = address
@@ -36,5 +40,6 @@ package struct ButtonDevice: Hashable, Sendable {
         self.hasFirmwareFile = hasFirmwareFile
         self.usedDials = usedDials
         self.fixedTriggerMode = fixedTriggerMode
+        self.isRemote = isRemote
     }
 }

@@ -5,7 +5,9 @@ extension Discovery {
     func components(of device: ButtonDevice) -> [Component] {
         let node = node(of: device.id)
         var components = events(of: device, node) + triggers(of: device) + readings(of: device, node)
-        if acceptsRequests {
+        if acceptsRequests, device.isRemote {
+            components.append(triggerMode(of: device, node))
+        } else if acceptsRequests {
             components += settings(of: device, node) + dials(of: device, node)
             if device.hasFirmwareFile { components.append(firmware(of: device, node)) }
         }

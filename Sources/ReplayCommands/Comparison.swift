@@ -26,9 +26,11 @@ struct Comparison {
         var notes: [String] = []
         /// True if a part of the history could not be replayed, so that its events are not counted.
         var hasGaps = false
+        /// True if a part of the history is of an engine with buttons of sites, whose presses it does not have.
+        var hasSites = false
 
-        /// True if all events are in parts of the history that could not be replayed, so that the result says nothing.
-        var comparesNothing: Bool { hasGaps && eventCount == 0 }
+        /// True if all events are in parts of the history that could not be replayed, or are missing, so that the result says nothing.
+        var comparesNothing: Bool { (hasGaps || hasSites) && eventCount == 0 }
     }
 
     private let rules: RuleSet
@@ -44,6 +46,7 @@ struct Comparison {
     private var isInterrupted = false
     private var notes: [String] = []
     private var hasGaps = false
+    private var hasSites = false
     /// The states of the other rules whose messages were not received, by their names.
     private var unknownStates: [String: UnknownState] = [:]
     /// The maximum number of notes. Further notes are dropped, because a damaged history can cause one for each of its
@@ -68,6 +71,10 @@ struct Comparison {
                 note(reason)
                 (isInterrupted, hasGaps) = (true, true)
             case .begin(let header):
+                if header.hasSites {
+                    hasSites = true
+                    note(HistoryRun.withoutSites)
+                }
                 let set = try cache.set(header.rules)
                 let isRestored = isRestorable(header)
                 let restored = restored(header)
@@ -169,7 +176,8 @@ struct Comparison {
 
     func result() -> Result {
         var result = Result(
-            errors: errors, notes: notes + notesAboutStates.prefix(Self.maximumNoteCount), hasGaps: hasGaps)
+            errors: errors, notes: notes + notesAboutStates.prefix(Self.maximumNoteCount), hasGaps: hasGaps,
+            hasSites: hasSites)
         if let button, !before.ledger.names.contains(where: { $0.key == button || $0.value == button }),
             !after.ledger.names.values.contains(button)
         {

@@ -44,6 +44,7 @@ struct HistoryCommand: ParsableCommand {
             }
             return isUsable
         }
+        if let absence = run.absence { Output.standardError.write(line: "tryck history: \(absence)") }
         if let missing = run.missing { Output.standardError.write(line: "tryck history: \(missing)") }
     }
 }

@@ -23,6 +23,8 @@ struct HistoryRun {
     private var unreadable: ReplayRun.UnreadableRules?
     /// The names and ids of the buttons that have events.
     private var known: (names: Set<String>, ids: Set<String>) = ([], [])
+    /// True if a part of the history is of an engine with buttons of sites.
+    private var hasSites = false
     /// The runs that `button` has started.
     private var runs: Set<Int64> = []
 
@@ -54,6 +56,7 @@ struct HistoryRun {
         case .gap(let reason): return [.gap(reason)]
         case .begin(let header):
             runs = []
+            hasSites = hasSites || header.hasSites
             house = ReplayedHouse(header, rules: try cache.set(header.rules))
             unreadable = nil
             guard !header.continues else { return [] }
@@ -77,6 +80,14 @@ struct HistoryRun {
         guard let button, !known.names.contains(button), !known.ids.contains(button) else { return nil }
         return HistoryOptions.noEvents(of: button, known: known.names)
     }
+
+    /// What the history of an engine does not have.
+    static let withoutSites =
+        "the history of an engine has no presses of sites, and nothing that rules did because of them; the histories of the sites "
+        + "have their presses"
+
+    /// A sentence without its full stop; `nil` if nothing is missing.
+    var absence: String? { hasSites ? Self.withoutSites : nil }
 
     private mutating func shown(_ moment: ReplayedHouse.Moment) -> [Occurrence] {
         guard let button else { return shown(moment.lines, at: moment.time) }

@@ -291,6 +291,20 @@ extension DoctorTests {
                 Fault(name: "a site without an engine") {
                     $0.daemon = .status(status(uplink: uplink(hasEngine: false)))
                 },
+                Fault(name: "a site that may not write") {
+                    let fault: JSONValue =
+                        "mqtts://central.example refuses to let this site write tryck/berlin7/feed/+: Not authorized; see its ACL"
+                    $0.daemon = .status(
+                        status(
+                            uplink: uplink(fault: fault, refused: ["write tryck/berlin7/feed/+"]), faults: [fault]))
+                },
+                Fault(name: "a site whose presses no engine takes") {
+                    $0.daemon = .status(
+                        status(uplink: uplink(warnings: ["an engine is online, and no engine takes the presses"])))
+                },
+                Fault(name: "a site whose journal was full") {
+                    $0.daemon = .status(status(uplink: uplink(dropped: 16)))
+                },
                 Fault(name: "a site with an old broker") {
                     $0.daemon = .status(status(uplink: uplink(hasExpiry: false)))
                 },
@@ -428,11 +442,13 @@ extension DoctorTests {
     }
 
     static func uplink(
-        isConnected: Bool = true, hasEngine: Bool = true, hasExpiry: Bool = true, fault: JSONValue = .null
+        isConnected: Bool = true, hasEngine: Bool = true, hasExpiry: Bool = true, fault: JSONValue = .null,
+        warnings: JSONValue = [], refused: JSONValue = [], dropped: JSONValue = 0
     ) -> JSONValue {
         [
             "broker": "mqtts://central.example", "topic": "tryck/berlin7", "connected": .bool(isConnected),
             "fault": fault, "engine_online": .bool(hasEngine), "expiry": .bool(hasExpiry), "unclaimed": 12,
+            "warnings": warnings, "refused": refused, "dropped": dropped,
         ]
     }
 

@@ -45,6 +45,24 @@ struct TablesTests {
         expectGolden(lines.map { $0 + "\n" }.joined(), "radios.txt")
     }
 
+    @Test("the status of a site and of an engine without Bluetooth says what needs attention")
+    func siteStatus() throws {
+        let status = try JSONValue(
+            parsing: """
+                {"version":"0.1.0","uptime_s":200,"adapter":{"transport":"none","state":"unknown"},
+                 "warnings":["no engine takes them"],
+                 "engine":{"name":"a1","state":"leading","share":"1 of 1","fault":"another share","sites":["tryck/b"]},
+                 "uplink":{"topic":"tryck/berlin7","broker":"mqtt://c","connected":true,"engine_online":true,"buttons":2,
+                           "unclaimed":3,"dropped":7,"warnings":["no engine takes them"]},
+                 "broker":{"url":"mqtt://localhost:1883","state":"connected"}}
+                """)
+        let lines = StatusText.lines(status, style: .plain).map { $0.rendered(.plain) }
+        #expect(lines.contains("✓ adapter  none"))
+        #expect(lines.contains("! engine   a1, leading, 1 site"))
+        #expect(lines.contains("! uplink   tryck/berlin7, 2 buttons, 3 messages not claimed, 7 messages dropped"))
+        #expect(lines.filter { $0 == "! no engine takes them" }.count == 1)
+    }
+
     @Test("the status is a few aligned lines, then the faults, then what happened lately")
     func status() throws {
         let status = try JSONValue(

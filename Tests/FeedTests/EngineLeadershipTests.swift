@@ -337,7 +337,7 @@ struct EngineLeadershipTests {
     // MARK: Ending in order
 
     private static func presence(_ engine: String, term: Int, rules: String = "") -> EngineLeadership.Input {
-        let presence = EnginePresence(claim: EngineTerm(term: term, engine: engine), rules: rules)
+        let presence = EnginePresence(claim: EngineTerm(term: term, engine: engine), rules: rules, share: share)
         return .received(topicName: "engines/2/standby", payload: presence.encoded())
     }
 
@@ -345,8 +345,9 @@ struct EngineLeadershipTests {
     func presence() {
         var talk = Self.connected("a2")
         talk.given(Self.claim(7))
+        let presence = EnginePresence(claim: EngineTerm(term: 7, engine: "a2"), share: Self.share)
         let message = MQTTMessage(
-            topicName: "engines/2/standby", payload: EngineTerm(term: 7, engine: "a2").encoded(), qos: 0, retain: false)
+            topicName: "engines/2/standby", payload: presence.encoded(), qos: 0, retain: false)
         talk.when(Self.state(true), expect: .publish(message), .setTimer(talk.now + .seconds(3)))
         talk.wait(.seconds(3))
         #expect(talk.given(.timerFired).contains(.publish(message)))

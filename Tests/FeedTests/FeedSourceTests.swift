@@ -112,6 +112,7 @@ struct FeedSourceTests {
         talk.when(
             .message(lost(after: 3, to: 19)), expect: .record(claim(19), done: 2), .claim(claim(19)),
             .lost(place(19), count: 16))
+        for _ in 1...3 { talk.given(.acknowledged(topicName: topic(.cursor(hall)))) }
         talk.when(.settled(place(3)), expect: .record(claim(19), done: 19), .done(done(19)))
     }
 
@@ -138,6 +139,7 @@ struct FeedSourceTests {
     func settled() {
         var talk = Self.leading(facts(last: 0))
         for number in 1...4 { talk.given(.message(message(number))) }
+        for _ in 1...4 { talk.given(.acknowledged(topicName: topic(.cursor(hall)))) }
         talk.when(.settled(place(1)), expect: .record(claim(4), done: 1), .done(done(1)))
         let published = talk.now
         talk.wait(.milliseconds(300))
@@ -170,10 +172,11 @@ struct FeedSourceTests {
             .want(after: 9, session: 2), .record(claim(9, term: 2), done: 9), .done(done(9, term: 2)))
     }
 
-    @Test("what this engine took is not interrupted by a lost connection")
+    @Test("what this engine took is not interrupted by a lost connection if the broker has acknowledged its claim")
     func reconnection() {
         var talk = Self.leading()
         talk.given(.message(message(1)))
+        talk.given(.acknowledged(topicName: topic(.cursor(hall))))
         talk.when(.disconnected, expect: .offline(site: berlin))
         talk.given(.connected)
         talk.given(.hello(hello([hall: facts(last: 1)])))
@@ -537,6 +540,7 @@ struct FeedSourceTests {
         talk.when(.refused(topicName: topic(.cursor(hall))), expect: .setTimer(talk.now + .seconds(1)))
         talk.wait(.seconds(1))
         talk.when(.timerFired, expect: .claim(claim(1)))
+        talk.given(.acknowledged(topicName: topic(.cursor(hall))))
         talk.when(.refused(topicName: topic(.done(hall))), expect: .record(claim(1), done: 1), .done(done(1)))
         talk.when(.message(message(3)), expect: .want(after: 1))
         talk.when(.refused(topicName: topic(.want(hall))), expect: .setTimer(talk.now + .seconds(1)))
@@ -548,6 +552,7 @@ struct FeedSourceTests {
     func resign() {
         var talk = Self.leading(facts(last: 0))
         for number in 1...2 { talk.given(.message(message(number))) }
+        for _ in 1...2 { talk.given(.acknowledged(topicName: topic(.cursor(hall)))) }
         talk.given(.settled(place(1)))
         talk.given(.settled(place(2)))
         talk.when(.resign, expect: .record(claim(2), done: 2), .done(done(2)), .cancelTimer)
@@ -599,5 +604,76 @@ struct FeedSourceTests {
                     topicName: topic(.cursor(id), of: "site/1"), payload: claim(1).encoded(), brokerAge: .zero))
         }
         #expect(talk.machine.sites["site/1"]?.buttons.count == FeedHello.maximumButtons)
+    }
+
+    // MARK: Claims that the connection lost
+
+    /// An engine that has taken the messages from 8 to 10, of which the broker has acknowledged the claim of the first, and
+    /// that has lost its connection.
+    private static func broken() -> SourceTalk {
+        var talk = Self.leading(facts(last: 10, claimed: 7))
+        // The broker acknowledges what was announced when this engine began to lead, and the claim of message 8.
+        talk.given(.acknowledged(topicName: topic(.cursor(hall))))
+        talk.given(.message(message(8)))
+        talk.given(.acknowledged(topicName: topic(.cursor(hall))))
+        for number in [9, 10] { talk.given(.message(message(number))) }
+        for number in 8...10 { talk.given(.settled(place(number))) }
+        talk.given(.disconnected)
+        talk.wait(.seconds(2))
+        talk.given(.connected)
+        return talk
+    }
+
+    @Test(
+        "messages whose claims the broker did not acknowledge on a connection that ended are reported as interrupted, once"
+    )
+    func lostClaims() {
+        var talk = Self.broken()
+        talk.given(.claim(claim(8)))
+        talk.given(.hello(hello([hall: facts(last: 10, claimed: 8, done: 7)])))
+        let effects = talk.given(.lead(term: 1))
+        #expect(effects.contains(.interrupted(place(10), first: 9)))
+        #expect(effects.contains(.claim(claim(10))) && effects.contains(.done(done(10))))
+        talk.given(.disconnected)
+        talk.given(.connected)
+        talk.given(.claim(claim(10)))
+        talk.given(.hello(hello([hall: facts(last: 10, claimed: 10, done: 7)])))
+        let later = talk.given(.lead(term: 1))
+        #expect(!later.contains { if case .interrupted = $0 { true } else { false } })
+    }
+
+    @Test(
+        "messages that the broker retains as done are not reported, although the acknowledgements of their claims were lost"
+    )
+    func lostAcknowledgements() {
+        var talk = Self.broken()
+        talk.given(.claim(claim(10)))
+        talk.given(.done(done(10)))
+        talk.given(.hello(hello([hall: facts(last: 10, claimed: 10, done: 10)])))
+        let effects = talk.given(.lead(term: 1))
+        #expect(!effects.contains { if case .interrupted = $0 { true } else { false } })
+    }
+
+    @Test("messages whose claims another engine has made and done are not reported")
+    func lostClaimsOfStandBy() {
+        var talk = Self.broken()
+        talk.given(.claim(claim(10, term: 2, engine: "b1")))
+        talk.given(.done(done(10, term: 2)))
+        talk.given(.hello(hello([hall: facts(last: 10, claimed: 10, done: 10)])))
+        let effects = talk.given(.lead(term: 3))
+        #expect(!effects.contains { if case .interrupted = $0 { true } else { false } })
+    }
+
+    @Test("an engine that dies before it has its connection back reports messages whose claims were not acknowledged")
+    func deadWithLostClaims() {
+        var talk = Self.leading(facts(last: 8, claimed: 7))
+        talk.given(.acknowledged(topicName: topic(.cursor(hall))))
+        talk.wait(.seconds(2))
+        talk.given(.message(message(8)))
+        let effects = talk.given(.settled(place(8)))
+        // What is done is on its way to the broker behind the claim and the actions. Only the broker can know that it arrived.
+        #expect(effects.contains(.done(done(8))))
+        let records = effects.compactMap { if case .record(let position) = $0 { position } else { nil } }
+        #expect(records.map(\.done) == [7])
     }
 }

@@ -11,7 +11,7 @@ struct SiteUplinkTests {
     private static let now = Instant(sinceBoot: .seconds(100))
 
     /// A site with this number of buttons, which no rule names.
-    private static func hub(buttons count: Int) -> Hub {
+    private static func hub(buttons count: Int, naming patterns: [String] = [], journal: Int = 10_000) -> Hub {
         let buttons = (1...count).map { number in
             StoredButton(
                 identity: ButtonIdentity(
@@ -22,7 +22,9 @@ struct SiteUplinkTests {
         }
         var hub = Hub(
             HubConfiguration(
-                version: "0", radios: [], uplink: UplinkConfiguration(broker: "mqtt://central", topic: "tryck/berlin7")),
+                version: "0", radios: [],
+                uplink: UplinkConfiguration(
+                    broker: "mqtt://central", topic: "tryck/berlin7", buttons: patterns, journalLength: journal)),
             stored: StoredState(installationID: "00ff", nextRun: 1, buttons: buttons), rules: RuleSet())
         _ = hub.handleCompletely(.wallClock(UTCTime(milliseconds: 1_795_000_000_000)), at: now)
         _ = hub.handleCompletely(.start, at: now)
@@ -66,6 +68,77 @@ struct SiteUplinkTests {
         #expect(Self.faults(&hub).contains("engines with the shares"))
         try hear(second, isOnline: false)
         #expect(!Self.faults(&hub).contains("shares"))
+    }
+
+    private static func uplink(_ hub: inout Hub, at now: Instant = now) -> JSONValue {
+        let line = Array(#"{"request":"status"}"#.utf8)
+        for case .respond(_, let answer) in hub.handleCompletely(.controlLine(.init(rawValue: 1), line), at: now) {
+            return answer["data"]?["uplink"] ?? .null
+        }
+        return .null
+    }
+
+    /// The warnings about the uplink in `status`.
+    private static func warnings(_ hub: inout Hub, at now: Instant = now) -> [String] {
+        (Self.uplink(&hub, at: now)["warnings"]?.arrayValue ?? []).compactMap(\.stringValue)
+    }
+
+    /// A button of the site is pressed.
+    private static func press(_ hub: inout Hub, count: Int = 1, at now: Instant) {
+        let button = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0001))
+        let event = ButtonEvent(button: button, bootID: 7, counter: UInt32(count), step: .down, ticks: 0)
+        _ = hub.journal([.press(event)], of: button, as: RecordToken(rawValue: UInt64(count)), at: now)
+    }
+
+    @Test("a site says that no engine takes its presses if one has been online for 30 s, and none was claimed")
+    func untaken() throws {
+        var hub = Self.hub(buttons: 1)
+        _ = hub.handleCompletely(.uplink(.connected(knowsExpiry: true)), at: Self.now)
+        Self.press(&hub, at: Self.now)
+        let late = Self.now + .seconds(31)
+        #expect(Self.warnings(&hub, at: late) == [])
+        let state = EngineState(isOnline: true, engine: "a1", share: .whole)
+        _ = hub.handleCompletely(
+            .uplink(.received(topicName: "engines/1/state", payload: state.encoded())), at: late)
+        #expect(Self.warnings(&hub, at: late) == [])
+        _ = hub.handleCompletely(
+            .uplink(.received(topicName: "engines/1/state", payload: state.encoded())), at: late + .seconds(20))
+        let warnings = Self.warnings(&hub, at: late + .seconds(31))
+        #expect(warnings.count == 1)
+        #expect(warnings.first?.contains("tryck/berlin7/feed/+/want") == true)
+    }
+
+    @Test("a pattern of uplink: {buttons: …} that matches no paired button is a warning")
+    func unmatched() {
+        var hub = Self.hub(buttons: 1, naming: ["hal2"])
+        #expect(Self.warnings(&hub).first?.contains("hal2") == true)
+        var other = Self.hub(buttons: 1, naming: ["*"])
+        #expect(Self.warnings(&other) == [])
+    }
+
+    @Test("messages that the journal drops are in the status, and the log says once that it drops them")
+    func dropped() {
+        var hub = Self.hub(buttons: 1, journal: 2)
+        for count in 1...9 { Self.press(&hub, count: count, at: Self.now) }
+        #expect(Self.uplink(&hub)["dropped"] == 7)
+        let lines = hub.status(at: Self.now)["last_errors"]?.arrayValue ?? []
+        let dropping = lines.filter {
+            $0["message"]?.stringValue?.contains("are dropped, because the journal is full") == true
+        }
+        #expect(dropping.count == 1 && dropping.first?["count"] == 1)
+    }
+
+    @Test("what the broker refuses is named although it ends the connection, until the next attempts fail, too")
+    func refusedAndLost() {
+        var hub = Self.hub(buttons: 1)
+        _ = hub.handleCompletely(.uplink(.connected(knowsExpiry: true)), at: Self.now)
+        _ = hub.handleCompletely(
+            .uplink(.refused(topicName: "tryck/berlin7/feed/hello", "Not authorized")), at: Self.now)
+        _ = hub.handleCompletely(.uplink(.disconnected("The connection was lost.")), at: Self.now)
+        #expect(Self.uplink(&hub)["fault"]?.stringValue?.contains("write tryck/berlin7/feed/hello") == true)
+        #expect(Self.uplink(&hub)["refused"] == ["write tryck/berlin7/feed/hello"])
+        _ = hub.handleCompletely(.uplink(.disconnected("The connection was refused.")), at: Self.now)
+        #expect(Self.uplink(&hub)["fault"] == "The connection was refused.")
     }
 
     @Test("a topic that the broker refuses is a fault until the broker grants it")

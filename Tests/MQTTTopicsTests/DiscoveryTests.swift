@@ -121,6 +121,16 @@ struct DiscoveryTests {
         #expect(select["name"] == "Trigger mode")
     }
 
+    @Test("of a button of a site, an engine announces no settings but the trigger mode", arguments: [false, true])
+    func remote(isTwist: Bool) throws {
+        var device = isTwist ? Examples.twist : Examples.button
+        device.isRemote = true
+        let components = try #require(try JSONValue(parsing: discovery.payload(device))["components"])
+        let settings = ["latency_mode", "nickname", "led_mode", "firmware"]
+        #expect(components.names.filter { settings.contains($0) || $0.hasPrefix("position_") } == [])
+        #expect(components["trigger_mode"] != nil && components["battery"] != nil)
+    }
+
     @Test("without a firmware file, no firmware entity is announced")
     func withoutFirmware() throws {
         var device = Examples.button

@@ -1,9 +1,12 @@
 import ButtonModel
 import Feed
-import Hub
 import JSON
 import MQTTTopics
+import Rules
 import Testing
+
+@testable import Hub
+@testable import ReplayCommands
 
 @Suite("Faults of engines of sites")
 struct EngineFaultScenarioTests {
@@ -182,5 +185,182 @@ struct EngineFaultScenarioTests {
         world = Self.pair()
         world.wait(.seconds(30))
         #expect(world.warnings.allSatisfy { !$0.contains { $0.contains("has other rules") } })
+    }
+
+    // MARK: What the connection loses
+
+    @Test(
+        "presses of which the connection lost the claims and the actions are reported once, and those before and after are not"
+    )
+    func lostPress() throws {
+        var house = EngineHouse.leading(.lamp)
+        for claim in EngineHouse.claims(house.hear(1)) { house.take(.published(claim)) }
+        let lost = EngineHouse.claims(house.hear(2) + house.hear(3))
+        #expect(lost.count >= 2)
+        house.take(.brokerDisconnected("gone"))
+        for claim in lost { house.take(.publishFailed(claim, "gone")) }
+        // The site has heard of no claim but the first.
+        house.connect(last: 3, claimed: 1)
+        let back = house.hearOwnClaim()
+        for claim in EngineHouse.claims(back) { house.take(.published(claim)) }
+        let events = EngineHouse.events(back).filter { $0["type"] == "interrupted" }
+        #expect(events.count == 1)
+        #expect(events.first?["data"]?["first_n"] == 2 && events.first?["data"]?["last_n"] == 3)
+        let next = house.hear(4)
+        for claim in EngineHouse.claims(next) { house.take(.published(claim)) }
+        #expect(EngineHouse.story(next).contains("lamp on"))
+        house.take(.brokerDisconnected("gone"))
+        house.connect(last: 4, claimed: 4)
+        #expect(EngineHouse.events(house.hearOwnClaim()).filter { $0["type"] == "interrupted" } == [])
+    }
+
+    @Test("one message that may have had no effect is not repeated, and several are not repeated")
+    func interruptedWords() {
+        var house = EngineHouse.leading(.lamp)
+        house.restart()
+        house.connect(last: 2, claimed: 1)
+        func warnings(_ effects: [Hub.Effect]) -> [String] {
+            effects.compactMap {
+                if case .log(.warning, let text) = $0, text.contains("no effect") { text } else { nil }
+            }
+        }
+        #expect(warnings(house.lead()).first?.hasSuffix("may have had no effect, and is not repeated") == true)
+    }
+
+    // MARK: Misconfigured engines
+
+    @Test("engines of one share that have different numbers of shares say so, until the other one is gone")
+    func otherShare() throws {
+        let second = try #require(EngineShare(index: 1, count: 2))
+        var broker = EnginesOnBroker([
+            EngineHouse(.lamp, name: "a1", installation: "01"),
+            EngineHouse(.lamp, name: "a2", installation: "02", share: second),
+        ])
+        broker.connect(0)
+        broker.wait(.seconds(7))
+        broker.connect(1)
+        broker.wait(.seconds(7))
+        let faults = [broker.engineStatus(0)["fault"]?.stringValue, broker.engineStatus(1)["fault"]?.stringValue]
+        #expect(faults[0]?.contains("a2 has the share 1 of 2") == true)
+        #expect(faults[1]?.contains("a1 has the share 1 of 1") == true)
+        broker.kill(1)
+        broker.wait(.seconds(15))
+        #expect(broker.engineStatus(0)["fault"] == .null)
+    }
+
+    @Test("a topic that the broker refuses to an engine is a fault that names it, until the broker takes it")
+    func refusedTopic() {
+        var house = EngineHouse.leading(.lamp)
+        for claim in EngineHouse.claims(house.hear(1)) { house.take(.publishFailed(claim, "Not authorized")) }
+        let fault = house.status["engine"]?["fault"]?.stringValue
+        #expect(fault?.contains("tryck/berlin7/feed/+/cursor") == true)
+        #expect(house.status["engine"]?["refused"] == ["write tryck/berlin7/feed/+/cursor"])
+        house.take(.brokerDisconnected("The connection was lost."))
+        #expect(house.status["engine"]?["fault"]?.stringValue == fault)
+        house.connect(last: 1, claimed: 0)
+        for claim in EngineHouse.claims(house.hearOwnClaim()) { house.take(.published(claim)) }
+        #expect(house.status["engine"]?["fault"] == .null)
+    }
+
+    // MARK: Requests about buttons of sites
+
+    @Test(
+        "what only a site can change of its button is refused with the site's name, and trigger_mode is said to be this engine's"
+    )
+    func remoteRequests() {
+        var house = EngineHouse.leading(.lamp)
+        func ask(_ line: String) -> JSONValue {
+            for case .respond(_, let answer) in house.take(.controlLine(Hub.ClientID(rawValue: 1), Array(line.utf8))) {
+                return answer
+            }
+            return .null
+        }
+        let id = EngineHouse.button.description
+        for request in ["connect", "disconnect", "update", "factory_reset"] {
+            let answer = ask(#"{"request":"button/\#(request)","data":{"id":"\#(id)","confirm":true}}"#)
+            #expect(answer["error"]?.stringValue?.contains("tryck/berlin7") == true, "\(answer)")
+            #expect(answer["error"]?.stringValue?.contains("at that site") == true, "\(answer)")
+        }
+        for option in [#""latency_mode":"low""#, #""auto_disconnect_time":60"#, #""nickname":"x""#] {
+            let answer = ask(#"{"request":"button/options","data":{"id":"\#(id)","options":{\#(option)}}}"#)
+            #expect(answer["error"]?.stringValue?.contains("at that site") == true, "\(answer)")
+        }
+        let mode = ask(#"{"request":"button/options","data":{"id":"\#(id)","options":{"trigger_mode":"click"}}}"#)
+        #expect(mode["data"]?["note"]?.stringValue?.contains("this engine") == true, "\(mode)")
+        let name = ask(#"{"request":"button/rename","data":{"id":"\#(id)","to":"attic"}}"#)
+        #expect(name["data"]?["note"]?.stringValue?.contains("this engine") == true, "\(name)")
+    }
+
+    @Test("an engine that stands by after a restart publishes nothing about a click that it had not decided before")
+    func lateAtStandBy() {
+        var house = EngineHouse.leading(Self.clicks)
+        house.hear(1)
+        house.hear(2, .up(.open))
+        #expect(house.stored.buttons.first?.recogniser.isEmpty == false)
+        house.restart()
+        var effects = house.connect(last: 2, claimed: 2)
+        effects += house.hear("engines/1/leader", EngineTerm(term: 9, engine: "b1").encoded())
+        effects += house.wait(.seconds(10))
+        #expect(EngineHouse.events(effects).filter { $0["type"] == "stale_event" } == [])
+    }
+
+    // MARK: The history of an engine
+
+    private static let clicks: HouseRules = """
+        version: 1
+        rules:
+          - {id: one, triggers: {button: any, event: click}, actions: {publish: {topic: lamp, payload: one}}}
+          - {id: two, triggers: {button: any, event: double_click}, actions: {publish: {topic: lamp, payload: two}}}
+        """
+
+    /// A segment of the history of an engine that has not decided a click of a site's button.
+    private static func segment() -> [HistoryFiles.Item] {
+        var house = EngineHouse.leading(clicks)
+        house.hear(1)
+        house.hear(2, .up(.open))
+        let begin = UTCTime(milliseconds: 1_795_000_000_000)
+        var header = RecordingHeader(
+            startedAt: begin, configuration: HubConfiguration(version: "0", baseTopic: "a1", radios: []),
+            stored: house.stored)
+        (header.isHistory, header.continues) = (true, true)
+        let inputs: [Hub.Input] = [.wallClock(begin), .start]
+        return [.begin(header)] + inputs.map { .input(RecordedInput(at: Instant(nanoseconds: 0), input: $0)) }
+            + [.end(.running(begin + .seconds(60)))]
+    }
+
+    @Test(
+        "the history of an engine shows no click of a site's button that it had not decided, because it has no presses of sites"
+    )
+    func historyOfEngine() {
+        var run = HistoryRun(since: nil, button: nil)
+        let occurrences = Self.segment().flatMap { run.take($0).occurrences }
+        let events = occurrences.filter { if case .line(let line, _) = $0 { line["kind"] == "event" } else { false } }
+        #expect(events == [])
+    }
+
+    @Test("what-if says that it compares nothing if an engine's history has only presses of sites")
+    func comparisonOfEngine() {
+        var comparison = Comparison(with: Self.clicks.set, since: nil, button: nil)
+        for item in Self.segment() { _ = comparison.take(item) }
+        let result = comparison.result()
+        #expect(result.comparesNothing)
+        #expect(result.notes.contains { $0.contains("presses of sites") })
+    }
+
+    @Test("a history leaves out the messages between sites and engines, unless a rule reads them")
+    func historyWithoutFeed() {
+        var house = EngineHouse.leading(.lamp)
+        let header = RecordingHeader(
+            startedAt: UTCTime(milliseconds: 1_795_000_000_000),
+            configuration: HubConfiguration(version: "0", baseTopic: "a1", radios: []), stored: house.stored)
+        _ = house.hub.beginRecording(header, isExact: false, at: house.now)
+        func line(_ topicName: String) -> JSONValue? {
+            let input = Hub.Input.messageReceived(topicName: topicName, payload: Array("{}".utf8), retained: false)
+            let effects = house.take(input)
+            return house.hub.recordedLine(input, effects, isForHistory: true, at: house.now)
+        }
+        #expect(line("engines/1/state") == nil && line("engines/1/standby") == nil)
+        #expect(line("tryck/berlin7/feed/hello") == nil && line("tryck/berlin7/feed/\(EngineHouse.button)/done") == nil)
+        #expect(line("lamp") != nil)
     }
 }

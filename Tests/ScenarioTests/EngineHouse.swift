@@ -40,10 +40,13 @@ struct EngineHouse {
     /// What this engine published last on `engines/1/state`.
     private var state: [UInt8] = []
 
-    init(_ rules: HouseRules, name: String = "a1", installation: String = "00ff") {
+    init(
+        _ rules: HouseRules, name: String = "a1", installation: String = "00ff", share: EngineShare = .whole
+    ) {
         self.rules = rules
         configuration = HubConfiguration(
-            version: "0", baseTopic: name, radios: [], engine: EngineConfiguration(name: name, sites: ["tryck/+"]))
+            version: "0", baseTopic: name, radios: [],
+            engine: EngineConfiguration(name: name, share: share, sites: ["tryck/+"]))
         stored = StoredState(installationID: installation)
         hub = Hub(configuration, stored: stored, rules: rules.set)
         start()

@@ -299,8 +299,7 @@ struct EngineScenarioTests {
     @Test("a press that was claimed before a crash is reported and not repeated; later ones are acted on")
     func crash() {
         var house = EngineHouse.leading(.later)
-        house.hear(1)
-        house.hear(2, .up(.click))
+        for claim in EngineHouse.claims(house.hear(1) + house.hear(2, .up(.click))) { house.take(.published(claim)) }
         house.wait(.seconds(2))
         house.restart()
         // Another engine has claimed two messages meanwhile, and has died.

@@ -26,7 +26,7 @@ extension ButtonCommand {
         func run() throws {
             let answer = try control.ask(
                 ButtonRequestName.rename, ["id": .string(button.name), "to": .string(to)])
-            output.write(answer) { [Line(Self.sentence($0))] }
+            output.write(answer) { [Line(Self.sentence($0))] + ButtonText.note($0) }
         }
 
         /// - Parameter answer: the `data` of the answer.

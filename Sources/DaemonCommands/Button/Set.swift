@@ -70,7 +70,7 @@ extension ButtonCommand {
         func run() throws {
             let answer = try control.ask(
                 ButtonRequestName.options, ["id": .string(button.name), "options": .object(options)])
-            output.write(answer, lines: ButtonText.settings)
+            output.write(answer) { ButtonText.settings($0) + ButtonText.note($0) }
         }
 
         private var options: [JSONValue.Member] {

@@ -33,7 +33,8 @@ extension Hub {
             clickCounts: Set(
                 listening.gestures.filter { !$0.contains(.long) }.map(\.count).filter { $0 > 2 }),
             hasFirmwareFile: firmwareFile(for: record) != nil, usedDials: usedDials(of: identity),
-            fixedTriggerMode: listening.isFixed ? listening.mode : nil)
+            fixedTriggerMode: listening.isFixed ? listening.mode : nil,
+            isRemote: record.source.map { EngineFeed.isSite(source: $0) } ?? false)
     }
 
     /// The dials whose rotation triggers a rule. For the dial of a Twist, all its slots are included.

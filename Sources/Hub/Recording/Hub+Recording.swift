@@ -1,4 +1,5 @@
 package import ButtonModel
+import Feed
 package import JSON
 package import Rules
 
@@ -106,17 +107,29 @@ extension Hub {
         // Most packets are advertisements without reports, for which no line is encoded.
         let hasConsequences = !recorded.reports.isEmpty || !recorded.started.isEmpty
         if isForRadio, !hasConsequences { return nil }
-        if isForHistory, !HistoryWriter.keeps(input, hasConsequences: hasConsequences) { return nil }
+        if isForHistory, isOfFeed(input) || !HistoryWriter.keeps(input, hasConsequences: hasConsequences) { return nil }
         let line = recorded.json(hiding: recording.redaction)
         guard !isForRadio || line["reports"] != nil || !recorded.started.isEmpty else { return nil }
         return line
+    }
+
+    /// True for a message between this engine, its sites and other engines. A replay is no engine, so it can do nothing with it.
+    private func isOfFeed(_ input: Input) -> Bool {
+        guard let feed else { return false }
+        switch input {
+        case .messageReceived(let topicName, _, _), .expiringMessageReceived(let topicName, _, _, _):
+            return FeedTopic(topicName) != nil
+                || feed.leadership.filters.contains(topicName)
+                    && !rules.subscriptions.contains { TopicFilter($0).matches(topicName) }
+        default: return false
+        }
     }
 
     /// Creates a hub for `replay`, without a radio unless the recording begins at the radio.
     ///
     /// - Parameter rules: the loaded rules of the header.
     package init(replaying header: RecordingHeader, rules: RuleSet) {
-        self.init(header.configuration, stored: header.stored, rules: rules)
+        self.init(header.configuration, stored: header.stored.withoutUndecidedOfSites, rules: rules)
         findsEarlyEffects = false
         if !header.beginsAtRadio { buttonSource.followRecording() }
     }
@@ -171,6 +184,28 @@ package struct RuleAction: Hashable, Sendable {
     package var action: Action
     /// The job of a program or a web request; `nil` for other actions.
     package var job: JobID?
+}
+
+extension RecordingHeader {
+    /// True if the recording is of an engine that has buttons of sites. Their presses are not in it.
+    package var hasSites: Bool { stored.buttons.contains(where: \.isOfSite) }
+}
+
+extension StoredState {
+    /// The state without the undecided presses of sites' buttons. A replay does not have the presses that follow, so it would
+    /// decide them otherwise.
+    fileprivate var withoutUndecidedOfSites: StoredState {
+        let sites = Set(buttons.filter(\.isOfSite).map(\.id))
+        guard !sites.isEmpty else { return self }
+        var state = self
+        for index in state.buttons.indices where state.buttons[index].isOfSite { state.buttons[index].recogniser = "" }
+        state.rules.keptEvents.removeAll { sites.contains($0.button) }
+        return state
+    }
+}
+
+extension StoredButton {
+    fileprivate var isOfSite: Bool { source.map { EngineFeed.isSite(source: $0) } ?? false }
 }
 
 extension Hub.Effect {

@@ -28,7 +28,9 @@ extension Hub {
         } catch {
             return .error(error.sentence)
         }
-        if let source = buttons[button]?.source, let refusal = name.refusal(source) { return .error(refusal) }
+        if let source = buttons[button]?.source, let refusal = name.refusal(source, isSite: isOfSite(button)) {
+            return .error(refusal)
+        }
         switch name {
         case .describe: return .ok(buttons[button].map(describe) ?? .null)
         case .remove: return remove(button, data, at: now)
@@ -80,6 +82,17 @@ extension Hub {
         .ok(["id": .string(button.description), "button": .string(label(of: button))])
     }
 
+    /// True if the button belongs to a site, where most of it is changed.
+    private func isOfSite(_ button: ButtonID) -> Bool {
+        buttons[button]?.source.map { EngineFeed.isSite(source: $0) } ?? false
+    }
+
+    /// Adds a sentence to the answer about a button of a site.
+    private func noting(_ sentence: String, _ answer: JSONValue, about button: ButtonID) -> RequestAnswer {
+        guard isOfSite(button), let members = answer.objectValue else { return .ok(answer) }
+        return .ok(.object(members + [JSONValue.Member("note", .string(sentence))]))
+    }
+
     // MARK: Names
 
     /// `force` is accepted because programs written for other bridges send it. It changes nothing.
@@ -117,7 +130,9 @@ extension Hub {
         let before = buttons[button]?.displayName ?? ""
         announce(buttons.renamed(button, name.isEmpty ? nil : name), at: now)
         if renamesEntities { broker.renameEntities(of: button) }
-        return .ok(renaming(of: button, before: before))
+        return noting(
+            "the button has this name at this engine only; its site and other engines have their own",
+            renaming(of: button, before: before), about: button)
     }
 
     // MARK: Options
@@ -143,6 +158,11 @@ extension Hub {
             guard let name = ButtonOption(rawValue: option.name), model.options.contains(name) else {
                 let names = model.options.map(\.rawValue).joined(separator: ", ")
                 return .error("a \(model.productName) has no option \"\(option.name)\"; it has \(names)")
+            }
+            if let source = buttons[button]?.source, isOfSite(button), name != .triggerMode {
+                return .error(
+                    "the button belongs to \(source); change its \(name.rawValue) at that site"
+                        + (name == .nickname ? ", or give it a name at this engine with button/rename" : ""))
             }
             switch name {
             case .triggerMode:
@@ -200,7 +220,9 @@ extension Hub {
         if let mode { advanceRules(.requested(.setTriggerMode(button, mode)), at: now) }
         announce(change, at: now)
         if let chosen { requestFromFlicd(chosen.settings, of: change, at: now) }
-        return .ok(buttons[button].map(describe) ?? .null)
+        return noting(
+            "the trigger mode applies to this engine only; its site and other engines have their own",
+            buttons[button].map(describe) ?? .null, about: button)
     }
 
     private mutating func setConnectionWanted(
@@ -357,8 +379,27 @@ extension JSONValue {
 }
 
 extension ButtonRequestName {
-    /// Why a button of a flicd does not take this request; `nil` if it does.
-    func refusal(_ source: String) -> String? {
+    /// Why a button of a flicd or of a site does not take this request; `nil` if it does.
+    ///
+    /// - Parameter isSite: false for a flicd.
+    func refusal(_ source: String, isSite: Bool) -> String? {
+        isSite ? refusal(ofSite: source) : refusal(ofFlicd: source)
+    }
+
+    private func refusal(ofSite source: String) -> String? {
+        let what: String
+        switch self {
+        // A site may be gone for good, so a button of one that is not connected can be removed.
+        case .describe, .remove, .rename, .options, .led: return nil
+        case .connect: what = "connect it"
+        case .disconnect: what = "disconnect it"
+        case .update, .cancelUpdate: what = "update its firmware"
+        case .factoryReset: what = "reset it"
+        }
+        return "the button belongs to \(source); \(what) at that site"
+    }
+
+    private func refusal(ofFlicd source: String) -> String? {
         let what: String
         switch self {
         case .describe, .remove, .rename, .options, .connect, .disconnect: return nil

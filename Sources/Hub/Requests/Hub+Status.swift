@@ -36,12 +36,13 @@ extension Hub {
         case .connected: brokerState = "connected"
         case .disconnected: brokerState = "disconnected"
         }
+        let warnings = [configuration.ringWarning, historyFault].compactMap(\.self) + uplinkWarnings(at: now)
         let status: JSONValue = [
             "version": .string(configuration.version),
             "uptime_s": .integer((startedAt.map { (now - $0).milliseconds } ?? 0) / 1000),
             "ok": .bool(faults.isEmpty),
             "faults": .array(faults.map(JSONValue.string)),
-            "warnings": .array([configuration.ringWarning, historyFault].compactMap { $0.map(JSONValue.string) }),
+            "warnings": .array(warnings.map(JSONValue.string)),
             "adapter": [
                 "transport": .string(best.radio.transport), "state": .string(best.state.name),
                 "address": best.address.map { .string($0.description) } ?? .null, "shared": .bool(best.isShared),
@@ -75,7 +76,9 @@ extension Hub {
         ]
         guard case .object(var members) = status else { return status }
         if let feed { members.append(.init("engine", feed.status)) }
-        if let uplink { members.append(.init("uplink", uplink.status(fault: uplinkFault))) }
+        if let uplink {
+            members.append(.init("uplink", uplink.status(fault: uplinkFault, warnings: uplinkWarnings(at: now))))
+        }
         return .object(members)
     }
 

@@ -74,7 +74,7 @@ struct EngineFeed: Sendable {
     private var fencedAt: Instant?
     /// Actions that wait until this engine leads.
     private var held: [HeldAction] = []
-    /// The topics of the messages to sites that the broker has not acknowledged.
+    /// The topics of the messages to sites and engines that the broker has not acknowledged.
     private var sent: [MessageID: String] = [:]
     /// Claims among them, and the latest of them.
     private var claims: Set<MessageID> = []
@@ -94,6 +94,13 @@ struct EngineFeed: Sendable {
 
     /// The installation of another engine that is running with this one's name.
     private(set) var namesake: String?
+    /// Another engine on the topics of this one's share, which has another number of shares.
+    private var otherShare: (engine: String, share: EngineShare)?
+    /// The topics that the broker does not let this engine write, with `+` for the button, and why. They outlast the connection,
+    /// because a broker may end it after a refusal.
+    private var refusals: [String: String] = [:]
+    /// The maximum number of entries of `refusals`.
+    private static let maximumRefusals = 64
 
     init(_ configuration: EngineConfiguration, stored: StoredFeed, installationID: String) {
         self.configuration = configuration
@@ -290,7 +297,7 @@ struct EngineFeed: Sendable {
         return held
     }
 
-    /// A message to a site was published, and the broker has not acknowledged it.
+    /// A message to a site or to other engines was published, and the broker has not acknowledged it.
     ///
     /// - Parameter isClaim: whether programs and web requests have to wait for it.
     mutating func sent(_ id: MessageID, on topicName: String, isClaim: Bool) {
@@ -300,10 +307,19 @@ struct EngineFeed: Sendable {
         latestClaim = id
     }
 
-    /// A message was acknowledged, or has failed.
+    /// A message has failed.
     ///
-    /// - Returns: its topic; `nil` if it was no message to a site on this connection.
+    /// - Returns: its topic; `nil` if it was no message to a site or an engine on this connection.
     mutating func takeSent(_ id: MessageID) -> String? { sent.removeValue(forKey: id) }
+
+    /// A message was acknowledged.
+    ///
+    /// - Returns: the same as `takeSent`.
+    mutating func takeAcknowledged(_ id: MessageID) -> String? {
+        let topicName = takeSent(id)
+        if let topicName { accepted(topicName) }
+        return topicName
+    }
 
     /// A claim was acknowledged, or has failed.
     ///
@@ -329,12 +345,61 @@ struct EngineFeed: Sendable {
     /// - Parameter installation: `nil` if the other engine with this one's name is gone.
     mutating func heardNamesake(_ installation: String?) { namesake = installation }
 
-    /// A sentence for users; `nil` without another engine with this one's name.
+    /// - Parameter share: `nil` if the other engine is gone, or has this one's share now.
+    mutating func heardShare(_ share: EngineShare?, of engine: String) { otherShare = share.map { (engine, $0) } }
+
+    /// A sentence for users; `nil` if all is well.
     var fault: String? {
+        nameFault ?? shareFault ?? refusals.min { $0.key < $1.key }.map { Self.sentence($0.key, $0.value) }
+    }
+
+    /// `nil` without another engine with this one's name.
+    private var nameFault: String? {
         namesake.map {
             "another engine has the name \(configuration.name) (its installation is \($0), ours \(leadership.installation)): "
                 + "give each engine a name and a base topic of its own, such as engine: {name: a2} in tryck.yaml"
         }
+    }
+
+    private var shareFault: String? {
+        otherShare.map {
+            "the engine \($0.engine) has the share \($0.share), and this one \(configuration.share), so they do not act on the same "
+                + "sites: give both the same share in sources: of tryck.yaml"
+        }
+    }
+
+    // MARK: What the broker refuses
+
+    private static func sentence(_ topic: String, _ reason: String) -> String {
+        "the broker refuses to let this engine write \(topic): \(reason); see its access rules (ACL)"
+    }
+
+    /// The topic of a message to a site with `+` for the button; other topics as they are.
+    private static func filter(_ topicName: String) -> String {
+        guard let topic = FeedTopic(topicName), let last = topicName.split(separator: "/").last else {
+            return topicName
+        }
+        return switch topic.kind {
+        case .hello, .messages: topicName
+        case .cursor, .done, .want: "\(topic.site)/feed/+/\(last)"
+        }
+    }
+
+    /// A message of this engine was refused.
+    ///
+    /// - Parameter reason: as the broker or the client says it.
+    /// - Returns: a sentence for the log, if the broker refuses the topic and did not before.
+    mutating func refused(_ topicName: String, _ reason: String) -> String? {
+        let filter = Self.filter(topicName)
+        guard AccessRefusal.isOne(reason), refusals[filter] == nil, refusals.count < Self.maximumRefusals else {
+            return nil
+        }
+        refusals[filter] = reason
+        return Self.sentence(filter, reason)
+    }
+
+    private mutating func accepted(_ topicName: String) {
+        if !refusals.isEmpty { refusals[Self.filter(topicName)] = nil }
     }
 
     // MARK: Settling
@@ -370,6 +435,7 @@ struct EngineFeed: Sendable {
             "state": .string(mode.rawValue), "term": .integer(Int64(term)),
             "patience": .integer(configuration.patience.limit.milliseconds),
             "fault": fault.map { .string($0) } ?? .null,
+            "refused": .array(refusals.keys.sorted().map { .string("write \($0)") }),
             "sites": .array(sites.keys.sorted().map(JSONValue.string)),
         ]
     }

@@ -36,6 +36,13 @@ extension Hub {
             } else {
                 log(.info, "the other engine with the name of this one is gone")
             }
+        case .otherShare(let share, let engine):
+            feed?.heardShare(share, of: engine)
+            if share != nil, let fault = feed?.fault {
+                log(.error, fault)
+            } else {
+                log(.info, "no engine with another share than this one's is heard any more")
+            }
         case .setTimer(let deadline): feed?.setTimer(.leadership, at: deadline)
         case .cancelTimer: feed?.setTimer(.leadership, at: nil)
         case .anomaly(let text): log(.debug, "engine: \(text)")
@@ -88,8 +95,8 @@ extension Hub {
         guard broker.isConnected else { return }
         for message in messages {
             let id = identifiers.messageID()
-            if message.qos > 0, let topic = FeedTopic(message.topicName) {
-                let isCursor = if case .cursor = topic.kind { true } else { false }
+            if message.qos > 0 {
+                let isCursor = if case .cursor = FeedTopic(message.topicName)?.kind { true } else { false }
                 feed?.sent(id, on: message.topicName, isClaim: isCursor && !message.payload.isEmpty)
             }
             emit(.publish(id, message, expiry: nil))
@@ -97,13 +104,15 @@ extension Hub {
     }
 
     mutating func claimPublished(_ id: MessageID, at now: Instant) {
-        guard let topicName = feed?.takeSent(id) else { return }
+        guard let topicName = feed?.takeAcknowledged(id), FeedTopic(topicName) != nil else { return }
         for held in feed?.claimEnded(id) ?? [] { perform(held.step, held.action, rule: held.rule, at: now) }
         advanceFeed(.source(.acknowledged(topicName: topicName)), at: now)
     }
 
     mutating func claimFailed(_ id: MessageID, _ reason: String, at now: Instant) {
         guard let topicName = feed?.takeSent(id) else { return }
+        if let sentence = feed?.refused(topicName, reason) { log(.error, sentence) }
+        guard FeedTopic(topicName) != nil else { return }
         advanceFeed(.source(.refused(topicName: topicName)), at: now)
         guard let held = feed?.claimEnded(id) else { return }
         log(.error, "the claim of a press was not published: \(reason); other engines may act on it, too")

@@ -46,11 +46,12 @@ extension Hub {
                 at: now)
         case .interrupted(let place, let first):
             let messages = first == place.number ? "message \(first)" : "messages \(first) to \(place.number)"
+            let rest = first == place.number ? "is not repeated" : "are not repeated"
             let isFormer = feed?.sites[place.site].map { $0.installation != place.installation } ?? false
             let life = isFormer ? " (as installation \(place.installation))" : ""
             log(
                 .warning,
-                "\(place.site): \(messages) of \(label(of: place.button))\(life) may have had no effect, and are not repeated"
+                "\(place.site): \(messages) of \(label(of: place.button))\(life) may have had no effect, and \(rest)"
             )
             publishEvent(
                 "interrupted",

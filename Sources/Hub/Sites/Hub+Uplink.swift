@@ -30,6 +30,12 @@ extension Hub {
     /// The fault of the uplink, as a sentence for users; `nil` if there is none.
     var uplinkFault: String? { uplink?.connectionFault ?? surplusFault }
 
+    /// What needs attention about the uplink; sentences for users.
+    func uplinkWarnings(at now: Instant) -> [String] {
+        let own = buttons.values.filter { $0.source.map { !EngineFeed.isSite(source: $0) } ?? true }
+        return uplink?.warnings(names: own.map(\.displayName), at: now) ?? []
+    }
+
     /// The fault that not all buttons are sent, as a sentence for users; `nil` if all are sent that should be.
     var surplusFault: String? {
         let count = uplink?.surplus.count { sends($0) } ?? 0
@@ -83,6 +89,12 @@ extension Hub {
     /// Tells the feed which journals have dropped entries, and the numbers of their first remaining ones.
     private mutating func trim(_ trimmed: [ButtonID: Int], at now: Instant) {
         for (button, first) in trimmed.sorted(by: { $0.key < $1.key }) {
+            let label = label(of: button)
+            log(
+                .fullJournal, .warning,
+                "messages of \(label) that no engine has claimed are dropped, because the journal is full or they are "
+                    + "older than 7 days",
+                at: now)
             advanceUplink(.trimmed(button, first: first), at: now)
         }
     }
@@ -141,7 +153,7 @@ extension Hub {
             uplink?.granted(topicFilter)
             log(.info, "the site may read \(topicFilter) now")
         case .received(let topicName, let payload):
-            if let isOnline = uplink?.engineHeard(topicName, payload) {
+            if let isOnline = uplink?.engineHeard(topicName, payload, at: now) {
                 advanceUplink(.engine(isOnline: isOnline), at: now)
             } else {
                 advanceUplink(.received(topicName: topicName, payload: payload), at: now)
@@ -160,7 +172,7 @@ extension Hub {
                 case .publish(let message, let expiry): emit(.uplink(.publish(message, expiry: expiry)))
                 case .read(let button, let after, let count):
                     inputs.append(.read(button, uplink?.entries(of: button, after: after, count: count) ?? []))
-                case .claimed(let button, let number): record(uplink?.claimed(button, number) ?? [])
+                case .claimed(let button, let number): record(uplink?.claimed(button, number, at: now) ?? [])
                 case .done(let button, let number): record(uplink?.done(button, number) ?? [])
                 case .term(let term): record(uplink?.heard(term: term) ?? [])
                 case .asked(let session): recordAndSync([.feed(.uplink(.asked(session)))])
@@ -178,7 +190,9 @@ extension Hub {
 
     /// The state directory is an old copy.
     private mutating func reportLife(_ evidence: FeedUplink.Evidence, at now: Instant) {
-        guard let status = uplink?.status(fault: nil), let configuration = uplink?.configuration else { return }
+        guard let status = uplink?.status(fault: nil, warnings: []), let configuration = uplink?.configuration else {
+            return
+        }
         let installation = status["installation"] ?? .null
         let known =
             switch evidence {

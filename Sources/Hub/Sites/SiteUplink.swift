@@ -45,6 +45,8 @@ struct SiteUplink: Sendable {
     /// The number of lives that begin in one process after a restore: the second one if the same copy was restored before. More of
     /// them mean that another machine has the same state directory.
     static let usualLives = 2
+    /// How long an engine may be online without claiming anything that waits.
+    static let longestClaim = Duration.seconds(30)
     /// The topic filter for the states of engines.
     static let engineFilter = "engines/+/state"
 
@@ -60,6 +62,13 @@ struct SiteUplink: Sendable {
         var button: ButtonID
         var number: Int
         var octets: Int
+    }
+
+    /// A topic that the broker does not let this site write or read.
+    private struct Refusal: Sendable {
+        var toWrite: Bool
+        /// For users.
+        var sentence: String
     }
 
     let configuration: UplinkConfiguration
@@ -83,12 +92,17 @@ struct SiteUplink: Sendable {
     private var term: Int
     /// The shares of the engines that are online and take this site's messages, by the topics of their states.
     private var engines: [String: EngineShare] = [:]
+    /// When the first of these engines came online.
+    private var engineSince: Instant?
+    /// When an engine claimed entries last.
+    private var claimedAt: Instant?
     private(set) var isConnected = false
     private(set) var knowsExpiry = true
     /// Why there is no connection; a sentence for users.
     private(set) var fault: String?
-    /// The refusals of the broker on this connection, by topic; sentences for users.
-    private var refusals: [String: String] = [:]
+    /// What the broker refuses, by topic. A broker may end the connection after a refusal, so they are kept until the next connection,
+    /// or until an attempt to connect fails.
+    private var refusals: [String: Refusal] = [:]
     /// The number of entries that were dropped before they were claimed.
     private(set) var droppedCount = 0
     /// How many lives have begun in this process.
@@ -310,7 +324,8 @@ struct SiteUplink: Sendable {
     /// An engine has claimed the entries up to this number.
     ///
     /// - Returns: the changes to record.
-    mutating func claimed(_ button: ButtonID, _ number: Int) -> [UplinkChange] {
+    mutating func claimed(_ button: ButtonID, _ number: Int, at now: Instant) -> [UplinkChange] {
+        claimedAt = now
         let count = (journals[button] ?? []).prefix { $0.number <= number }.count
         journals[button]?.removeFirst(count)
         reserved.removeAll { $0.button == button && $0.number <= number }
@@ -379,18 +394,30 @@ struct SiteUplink: Sendable {
     ///
     /// - Returns: a sentence for the log; `nil` if it was refused before on this connection.
     mutating func refused(_ topic: String, toWrite: Bool, _ reason: String) -> String? {
+        // A message that was not published for another reason is no refusal.
+        guard !toWrite || AccessRefusal.isOne(reason) else { return nil }
+        let topic = toWrite ? filter(topic) : topic
         guard refusals[topic] == nil else { return nil }
         let sentence =
             "\(configuration.broker) refuses to let this site \(toWrite ? "write" : "read") \(topic): \(reason); see its ACL"
-        refusals[topic] = sentence
+        refusals[topic] = Refusal(toWrite: toWrite, sentence: sentence)
         return sentence
+    }
+
+    /// The topic of the presses of a button with `+` for the button, because an access rule is about all of them; other topics as
+    /// they are.
+    private func filter(_ topicName: String) -> String {
+        guard let topic = FeedTopic(topicName), case .messages = topic.kind else { return topicName }
+        return "\(topic.site)/feed/+"
     }
 
     /// The broker does not refuse a topic any more.
     mutating func granted(_ topic: String) { refusals[topic] = nil }
 
     /// The first of the faults of the connection; a sentence for users.
-    var connectionFault: String? { fault ?? refusals.min { $0.key < $1.key }?.value ?? twinFault ?? shareFault }
+    var connectionFault: String? {
+        refusals.min { $0.key < $1.key }?.value.sentence ?? fault ?? twinFault ?? shareFault
+    }
 
     /// A sentence for users if engines of more than one share act on the presses of this site, which happens if their numbers
     /// of shares differ.
@@ -404,8 +431,10 @@ struct SiteUplink: Sendable {
     /// - Returns: true if the reason differs from the one before, so that it is worth a line in the log.
     mutating func disconnected(_ reason: String) -> Bool {
         defer { fault = reason }
+        if !isConnected { refusals = [:] }
         isConnected = false
         engines = [:]
+        engineSince = nil
         return fault != reason
     }
 
@@ -413,12 +442,39 @@ struct SiteUplink: Sendable {
     ///
     /// - Returns: true if an engine that takes this site's messages is online; `nil` if the topic is not one of
     ///   `engineFilter`.
-    mutating func engineHeard(_ topicName: String, _ payload: [UInt8]) -> Bool? {
+    mutating func engineHeard(_ topicName: String, _ payload: [UInt8], at now: Instant) -> Bool? {
         guard topicName.hasPrefix("engines/"), topicName.hasSuffix("/state") else { return nil }
         // There are at most `EngineShare.maximumCount` of these topics.
         let state = (try? EngineState(parsing: payload)).flatMap { "\($0.share.topic)/state" == topicName ? $0 : nil }
         engines[topicName] = state.flatMap { $0.isOnline && $0.share.has(site: configuration.topic) ? $0.share : nil }
+        engineSince = hasEngine ? engineSince ?? now : nil
         return hasEngine
+    }
+
+    /// A sentence for users; `nil` unless an engine is online and takes nothing of what waits.
+    private func untaken(at now: Instant) -> String? {
+        let oldest = journals.values.compactMap(\.first?.receivedAt).min()
+        guard let oldest, let engineSince,
+            now > max(oldest, engineSince, claimedAt ?? engineSince) + Self.longestClaim
+        else { return nil }
+        let feed = "\(configuration.topic)/feed"
+        return
+            "an engine is online, and no engine takes the presses of this site: check that sources: of the engine names "
+            + "\(configuration.topic), and that the access rules of the broker let the engine read \(feed)/# and write "
+            + "\(feed)/+/want and \(feed)/+/cursor, and let this site write \(feed)/+ and read \(feed)/+/want and \(feed)/+/cursor"
+    }
+
+    /// What needs attention; sentences for users.
+    ///
+    /// - Parameter names: of the buttons that are paired here.
+    func warnings(names: [String], at now: Instant) -> [String] {
+        let unmatched = configuration.unmatched(among: names)
+        let sentence =
+            unmatched.isEmpty
+            ? nil
+            : "uplink: {buttons: [\(unmatched.joined(separator: ", "))]} of tryck.yaml matches no paired button: check the names "
+                + "with tryck buttons"
+        return [untaken(at: now), sentence].compactMap(\.self)
     }
 
     /// True if an engine that takes this site's messages is online.
@@ -438,9 +494,14 @@ struct SiteUplink: Sendable {
 
     /// The part `uplink` of `status`.
     ///
-    /// - Parameter fault: a sentence for users; `nil` if all is well.
-    func status(fault: String?) -> JSONValue {
-        [
+    /// - Parameters:
+    ///   - fault: a sentence for users; `nil` if all is well.
+    ///   - warnings: sentences for users.
+    func status(fault: String?, warnings: [String]) -> JSONValue {
+        let refused = refusals.sorted { $0.key < $1.key }.map { topic, refusal in
+            JSONValue.string("\(refusal.toWrite ? "write" : "read") \(topic)")
+        }
+        return [
             "broker": .string(configuration.broker), "topic": .string(configuration.topic),
             "connected": .bool(isConnected), "fault": fault.map { .string($0) } ?? .null,
             "engine_online": .bool(hasEngine), "expiry": .bool(knowsExpiry),
@@ -448,6 +509,7 @@ struct SiteUplink: Sendable {
             "buttons": .integer(Int64(buttons.count)),
             "unclaimed": .integer(Int64(waitingCount)),
             "dropped": .integer(Int64(droppedCount)),
+            "warnings": .array(warnings.map(JSONValue.string)), "refused": .array(refused),
         ]
     }
 
@@ -489,6 +551,9 @@ struct SiteUplink: Sendable {
             expect(zip(unsynced, unsynced.dropFirst()).allSatisfy { $0.token <= $1.token }, "records are out of order")
             expect(storedEntries.isEmpty || buttons.isEmpty, "entries of the store were left")
             expect(isConnected || engines.isEmpty, "engines are online without a connection")
+            expect(
+                hasEngine == (engineSince != nil), "an engine is online since \(engineSince.map { "\($0)" } ?? "never")"
+            )
             return problems
         }
     #endif

@@ -26,7 +26,16 @@ package struct UplinkConfiguration: Hashable, Sendable {
     /// True if `buttons` allows the presses of a button with this name to be sent.
     func includes(_ name: String) -> Bool {
         buttons.isEmpty
-            || buttons.contains { Self.matches(Array(name.unicodeScalars)[...], Array($0.unicodeScalars)[...]) }
+            || buttons.contains { Self.matches(name, $0) }
+    }
+
+    /// The patterns of `buttons` that match none of the names. A pattern may be right before its button is paired.
+    func unmatched(among names: [String]) -> [String] {
+        buttons.filter { pattern in !names.contains { Self.matches($0, pattern) } }
+    }
+
+    private static func matches(_ name: String, _ pattern: String) -> Bool {
+        matches(Array(name.unicodeScalars)[...], Array(pattern.unicodeScalars)[...])
     }
 
     /// True if the name matches the pattern. A `*` first stands for no characters, and for one more each time that the rest
