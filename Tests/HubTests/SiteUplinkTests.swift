@@ -87,7 +87,7 @@ struct SiteUplinkTests {
     private static func press(_ hub: inout Hub, count: Int = 1, at now: Instant) {
         let button = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0001))
         let event = ButtonEvent(button: button, bootID: 7, counter: UInt32(count), step: .down, ticks: 0)
-        _ = hub.journal([.press(event)], of: button, as: RecordToken(rawValue: UInt64(count)), at: now)
+        _ = hub.addToUplink([.press(event)], of: button, as: RecordToken(rawValue: UInt64(count)), at: now)
     }
 
     @Test("a site says that no engine takes its presses if one has been online for 30 s, and none was claimed")
