@@ -31,7 +31,9 @@ extension Daemon {
             guard let self else { return }
             switch event {
             case .connected: deliver(.uplink(.connected(knowsExpiry: self.uplink?.version == .v5)))
-            case .disconnected(let failure): deliver(.uplink(.disconnected("\(failure)")))
+            case .disconnected(let failure):
+                uplinkTopics = [:]
+                deliver(.uplink(.disconnected("\(failure)")))
             case .message(let topicName, let payload, _, _), .expiringMessage(let topicName, let payload, _, _):
                 deliver(.uplink(.received(topicName: topicName, payload: payload)))
             case .subscribeFailed(let topicFilter, let reason):

@@ -49,7 +49,7 @@ final class Daemon {
     var uplink: MQTTEdge?
     /// The number of messages that were published on `uplink`, which is the id of the latest one.
     var uplinkMessages: UInt64 = 0
-    /// The topics of retained messages on the connection of `uplink:` that the broker has not acknowledged, by their ids.
+    /// The topics of the messages on the connection of `uplink:` that the broker has not acknowledged, by their ids.
     var uplinkTopics: [UInt64: String] = [:]
     private var flicd: FlicdListener?
     /// The pause after the actions of a press. It was measured with a mosquitto and a subscriber beside the daemon on a virtual

@@ -115,14 +115,10 @@ extension Hub {
 
     /// True for a message between this engine, its sites and other engines. A replay is no engine, so it can do nothing with it.
     private func isOfFeed(_ input: Input) -> Bool {
-        guard let feed else { return false }
-        switch input {
-        case .messageReceived(let topicName, _, _), .expiringMessageReceived(let topicName, _, _, _):
-            return FeedTopic(topicName) != nil
-                || feed.leadership.filters.contains(topicName)
-                    && !rules.subscriptions.contains { TopicFilter($0).matches(topicName) }
-        default: return false
-        }
+        guard let feed, let topicName = input.topicName else { return false }
+        return FeedTopic(topicName) != nil
+            || feed.leadership.filters.contains(topicName)
+                && !rules.subscriptions.contains { TopicFilter($0).matches(topicName) }
     }
 
     /// Creates a hub for `replay`, without a radio unless the recording begins at the radio.
@@ -184,6 +180,15 @@ package struct RuleAction: Hashable, Sendable {
     package var action: Action
     /// The job of a program or a web request; `nil` for other actions.
     package var job: JobID?
+}
+
+extension Hub.Input {
+    /// The topic of a message from the broker; `nil` for other inputs.
+    fileprivate var topicName: String? {
+        if case .messageReceived(let topicName, _, _) = self { return topicName }
+        if case .expiringMessageReceived(let topicName, _, _, _) = self { return topicName }
+        return nil
+    }
 }
 
 extension RecordingHeader {
