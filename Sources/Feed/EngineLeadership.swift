@@ -376,9 +376,14 @@ package struct EngineLeadership: Sendable {
 
     private mutating func noteShare(_ other: EngineShare, of name: String) {
         let isDifferent = other != share
-        guard isDifferent ? reportedShare?.engine != name || reportedShare?.share != other : reportedShare != nil else {
-            return
-        }
+        // Only one engine is reported, because the others say their shares every few seconds, too.
+        let isNews =
+            if let reportedShare {
+                !isDifferent || reportedShare.engine == name && reportedShare.share != other
+            } else {
+                isDifferent
+            }
+        guard isNews else { return }
         reportedShare = isDifferent ? (name, other) : nil
         effects.append(.otherShare(isDifferent ? other : nil, of: name))
     }

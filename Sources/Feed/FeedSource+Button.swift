@@ -28,6 +28,8 @@ extension FeedSource {
         /// The first and the last message that this process took and whose claim the broker has not acknowledged. If the connection
         /// ends, the broker may have received neither the claims nor the actions.
         var unconfirmed: ClosedRange<Int>?
+        /// True if a connection has ended since the button was started last, so that what is unconfirmed may be lost.
+        var isReconnected = false
         /// True if a message has arrived that does not follow the cursor.
         var hasGap = false
         var askedAt: Instant?
@@ -56,6 +58,7 @@ extension FeedSource {
             heardDone = nil
             askedAt = nil
             announced = []
+            isReconnected = true
             if let unconfirmed { accounted = min(accounted, unconfirmed.lowerBound - 1) }
         }
 
@@ -65,8 +68,11 @@ extension FeedSource {
             unconfirmed = number < range.upperBound ? (number + 1)...range.upperBound : nil
         }
 
+        /// One of the announced claims was not published. It need not be the first, because the client refuses some before the
+        /// broker has answered those before. So none of them confirms anything; the claim is announced again.
+        mutating func notPublished() { announced = announced.dropFirst().map { _ in 0 } }
+
         /// Removes the first of the announced claims, because the broker has answered it.
-        @discardableResult
-        mutating func takeAnnounced() -> Int? { announced.isEmpty ? nil : announced.removeFirst() }
+        private mutating func takeAnnounced() -> Int? { announced.isEmpty ? nil : announced.removeFirst() }
     }
 }

@@ -35,7 +35,10 @@ extension FeedSource {
             self[key]?.accounted = button.cursor
         }
         // What an earlier connection may have lost is reported.
-        if button.announced.isEmpty { self[key]?.unconfirmed = nil }
+        if button.isReconnected {
+            self[key]?.isReconnected = false
+            self[key]?.unconfirmed = nil
+        }
         announceIfNeeded(key)
         // A claim with the number 0 is recorded here, because it belongs to no message that would record it.
         if button.claim?.number == 0 { record(key) }
@@ -162,13 +165,13 @@ extension FeedSource {
     /// A message of ours was not published, so it is published again after a pause.
     mutating func refused(_ name: String, at now: Instant) {
         unacknowledgedCount = max(0, unacknowledgedCount - 1)
-        guard term != nil, let feed = FeedTopic(name), let id = feed.button else { return }
+        guard let feed = FeedTopic(name), let id = feed.button else { return }
         let key = ButtonKey(site: feed.site, button: id)
-        guard self[key] != nil, sites[feed.site]?.isHere == true else { return }
+        if case .cursor = feed.kind { self[key]?.notPublished() }
+        guard term != nil, self[key] != nil, sites[feed.site]?.isHere == true else { return }
         switch feed.kind {
         case .cursor:
             self[key]?.heardClaim = nil
-            self[key]?.takeAnnounced()
             deadlines.set(.claim(key), at: now + Self.refusalPause)
         case .done:
             self[key]?.heardDone = nil

@@ -196,6 +196,8 @@ package final class EmbeddedBroker {
                 return path
             } catch {
                 reasons.append(error.sentence)
+                // The next temporary place is another directory.
+                if case .temporary = place { removeTemporaryDirectory() }
             }
         }
         if places.count == 1 { throw StartFailure(sentence: reasons[0]) }
@@ -216,7 +218,11 @@ package final class EmbeddedBroker {
                 throw StartFailure(sentence: "cannot create \(directory) for mosquitto: \(systemMessage(errno))")
             }
         case .temporary(let parent):
-            if let temporaryDirectory { return temporaryDirectory }
+            if let temporaryDirectory {
+                if Self.isOwn(temporaryDirectory) { return temporaryDirectory }
+                // It was removed, and another user may have created it anew.
+                self.temporaryDirectory = nil
+            }
             var template = Array("\(parent)/tryck-broker.XXXXXX".utf8CString)
             guard mkdtemp(&template) != nil else {
                 throw StartFailure(sentence: "cannot create a directory in \(parent): \(systemMessage(errno))")
@@ -225,14 +231,19 @@ package final class EmbeddedBroker {
             temporaryDirectory = path
         }
         // Other users may be able to create files beside a control socket, and so this directory.
-        var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else {
+        guard Self.isOwn(path) else {
             throw StartFailure(sentence: "\(path) is no directory of this user, so mosquitto cannot use it")
         }
         guard chmod(path, 0o700) == 0 else {
             throw StartFailure(sentence: "cannot restrict access to \(path): \(systemMessage(errno))")
         }
         return path
+    }
+
+    /// True for a directory of this user; false for a link to one.
+    private static func isOwn(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
     }
 
     private func writeConfiguration(in directory: String) throws(StartFailure) -> String {

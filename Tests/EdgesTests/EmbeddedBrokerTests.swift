@@ -178,6 +178,23 @@ struct EmbeddedBrokerTests {
         }
     }
 
+    @Test("a temporary directory in which no socket can be created is removed, and the next place has another")
+    func nextTemporary() async throws {
+        let directory = TemporaryDirectory()
+        writeFile(directory.path + "/broker", [])
+        // A socket's path has at most 107 octets.
+        let long = directory.path + "/" + String(repeating: "l", count: 100)
+        mkdir(long, 0o700)
+        try await withReactor {
+            let broker = RunningBroker(
+                directory, otherPlaces: [.temporary(in: long), .temporary(in: directory.path)])
+            let path = try await broker.ready()
+            #expect(path.hasPrefix(directory.path + "/tryck-broker."))
+            #expect(rmdir(long) == 0)
+            broker.edge.stop()
+        }
+    }
+
     @Test("where nothing can be written the sentence names each place and what to do, and it is tried again")
     func nowhere() async throws {
         let directory = TemporaryDirectory()

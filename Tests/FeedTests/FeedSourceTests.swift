@@ -548,6 +548,22 @@ struct FeedSourceTests {
         talk.when(.timerFired, expect: .want(after: 1))
     }
 
+    @Test("a claim that the client refused is not confirmed by the acknowledgement of the claim before it")
+    func refusedBehindUnacknowledged() {
+        var talk = Self.leading()
+        for number in 1...2 {
+            talk.given(.message(message(number)))
+            talk.given(.settled(place(number)))
+        }
+        talk.given(.refused(topicName: topic(.cursor(hall))))
+        talk.given(.acknowledged(topicName: topic(.cursor(hall))))
+        talk.given(.disconnected)
+        talk.given(.connected)
+        talk.given(.claim(claim(1)))
+        talk.given(.hello(hello([hall: facts(last: 2, claimed: 1)])))
+        #expect(talk.given(.lead(term: 1)).contains(.interrupted(place(2), first: 1)))
+    }
+
     @Test("what is done is published when the process ends")
     func resign() {
         var talk = Self.leading(facts(last: 0))

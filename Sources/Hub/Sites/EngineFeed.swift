@@ -354,14 +354,15 @@ struct EngineFeed: Sendable {
     }
 
     /// `nil` without another engine with this one's name.
-    private var nameFault: String? {
+    var nameFault: String? {
         namesake.map {
             "another engine has the name \(configuration.name) (its installation is \($0), ours \(leadership.installation)): "
                 + "give each engine a name and a base topic of its own, such as engine: {name: a2} in tryck.yaml"
         }
     }
 
-    private var shareFault: String? {
+    /// `nil` without an engine with another number of shares.
+    var shareFault: String? {
         otherShare.map {
             "the engine \($0.engine) has the share \($0.share), and this one \(configuration.share), so they do not act on the same "
                 + "sites: give both the same share in sources: of tryck.yaml"

@@ -31,14 +31,14 @@ extension Hub {
             log(.warning, "the engine \(engine), which \(role) share \(share), has other rules than this one")
         case .namesake(let installation):
             feed?.heardNamesake(installation)
-            if let fault = feed?.fault {
+            if let fault = feed?.nameFault {
                 log(.error, fault)
             } else {
                 log(.info, "the other engine with the name of this one is gone")
             }
         case .otherShare(let share, let engine):
             feed?.heardShare(share, of: engine)
-            if share != nil, let fault = feed?.fault {
+            if let fault = feed?.shareFault {
                 log(.error, fault)
             } else {
                 log(.info, "no engine with another share than this one's is heard any more")

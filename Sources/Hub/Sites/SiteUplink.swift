@@ -64,13 +64,6 @@ struct SiteUplink: Sendable {
         var octets: Int
     }
 
-    /// A topic that the broker does not let this site write or read.
-    private struct Refusal: Sendable {
-        var toWrite: Bool
-        /// For users.
-        var sentence: String
-    }
-
     let configuration: UplinkConfiguration
     private var feed: FeedUplink
     /// The entries in the store; empty once they are in `journals`.
@@ -100,9 +93,9 @@ struct SiteUplink: Sendable {
     private(set) var knowsExpiry = true
     /// Why there is no connection; a sentence for users.
     private(set) var fault: String?
-    /// What the broker refuses, by topic. A broker may end the connection after a refusal, so they are kept until the next connection,
+    /// What the broker refuses, such as `write TOPIC`, with a sentence for users. A broker may end the connection after a refusal, so they are kept until the next connection,
     /// or until an attempt to connect fails.
-    private var refusals: [String: Refusal] = [:]
+    private var refusals: [String: String] = [:]
     /// The number of entries that were dropped before they were claimed.
     private(set) var droppedCount = 0
     /// How many lives have begun in this process.
@@ -326,6 +319,8 @@ struct SiteUplink: Sendable {
     /// - Returns: the changes to record.
     mutating func claimed(_ button: ButtonID, _ number: Int, at now: Instant) -> [UplinkChange] {
         claimedAt = now
+        // The engine has received them, so the broker takes what this site writes.
+        refusals = refusals.filter { !$0.key.hasPrefix("write ") }
         let count = (journals[button] ?? []).prefix { $0.number <= number }.count
         journals[button]?.removeFirst(count)
         reserved.removeAll { $0.button == button && $0.number <= number }
@@ -397,10 +392,10 @@ struct SiteUplink: Sendable {
         // A message that was not published for another reason is no refusal.
         guard !toWrite || AccessRefusal.isOne(reason) else { return nil }
         let topic = toWrite ? filter(topic) : topic
-        guard refusals[topic] == nil else { return nil }
-        let sentence =
-            "\(configuration.broker) refuses to let this site \(toWrite ? "write" : "read") \(topic): \(reason); see its ACL"
-        refusals[topic] = Refusal(toWrite: toWrite, sentence: sentence)
+        let access = "\(toWrite ? "write" : "read") \(topic)"
+        guard refusals[access] == nil else { return nil }
+        let sentence = "\(configuration.broker) refuses to let this site \(access): \(reason); see its ACL"
+        refusals[access] = sentence
         return sentence
     }
 
@@ -411,12 +406,12 @@ struct SiteUplink: Sendable {
         return "\(topic.site)/feed/+"
     }
 
-    /// The broker does not refuse a topic any more.
-    mutating func granted(_ topic: String) { refusals[topic] = nil }
+    /// The broker delivers the messages of a topic filter that it has refused before.
+    mutating func granted(_ topicFilter: String) { refusals["read \(topicFilter)"] = nil }
 
     /// The first of the faults of the connection; a sentence for users.
     var connectionFault: String? {
-        refusals.min { $0.key < $1.key }?.value.sentence ?? fault ?? twinFault ?? shareFault
+        refusals.min { $0.key < $1.key }?.value ?? fault ?? twinFault ?? shareFault
     }
 
     /// A sentence for users if engines of more than one share act on the presses of this site, which happens if their numbers
@@ -498,9 +493,7 @@ struct SiteUplink: Sendable {
     ///   - fault: a sentence for users; `nil` if all is well.
     ///   - warnings: sentences for users.
     func status(fault: String?, warnings: [String]) -> JSONValue {
-        let refused = refusals.sorted { $0.key < $1.key }.map { topic, refusal in
-            JSONValue.string("\(refusal.toWrite ? "write" : "read") \(topic)")
-        }
+        let refused = refusals.keys.sorted().map(JSONValue.string)
         return [
             "broker": .string(configuration.broker), "topic": .string(configuration.topic),
             "connected": .bool(isConnected), "fault": fault.map { .string($0) } ?? .null,
