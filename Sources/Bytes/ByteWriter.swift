@@ -22,8 +22,10 @@ public struct ByteWriter: Sendable {
     public mutating func bytes(_ octets: some Sequence<UInt8>) { bytes.append(contentsOf: octets) }
 
     private mutating func integer(_ value: UInt64, octets: Int) {
-        withUnsafeBytes(of: value.littleEndian) {
-            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0.prefix(octets)))
+        var value = value
+        for _ in 0..<octets {
+            bytes.append(UInt8(truncatingIfNeeded: value))
+            value >>= 8
         }
     }
 }

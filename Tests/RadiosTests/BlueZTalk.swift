@@ -191,7 +191,6 @@ struct BlueZTalk {
     /// The radio lets BlueZ connect to a parked device by itself again.
     mutating func arms(_ path: String = hallPath, sourceLocation: SourceLocation = #_sourceLocation) {
         calls(.connect(device: path), sourceLocation: sourceLocation)
-        wait(BlueZRadio.armingTime, sourceLocation: sourceLocation)
         calls(.disconnect(device: path), sourceLocation: sourceLocation)
     }
 

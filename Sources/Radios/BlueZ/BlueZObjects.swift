@@ -68,8 +68,6 @@ struct BlueZDevice: Hashable, Sendable {
     /// True if bluetoothd does not connect to it by itself because we parked it. Only a `Connect` ends this that was called without
     /// a link. A link alone does not show it, because it may have begun while the device was being parked.
     var isDisarmed = false
-    /// True if `Connect` was called to make bluetoothd connect to it by itself again, and is not answered.
-    var isArming = false
     /// True if bluetoothd connected to it by itself before it was parked.
     var wasArmed = false
     /// True if we made it untrusted to park it, until bluetoothd has answered that it is trusted again.

@@ -108,7 +108,7 @@ extension BlueZRadio {
             }
         }
         if let device = toConnect, isSearching, !device.wasHeard, !device.canBeArmed { toConnect = nil }
-        updateConnecting(toConnect, at: now)
+        updateConnecting(toConnect)
         updateDiscovery(isConnecting: toConnect != nil || connecting != nil)
         reportRoom()
     }
@@ -122,53 +122,33 @@ extension BlueZRadio {
     /// Connects to one device at a time, and not during a discovery. A device that was not heard gives way to a search and
     /// to one that was heard or that was parked, because bluetoothd gives up only after 40 s.
     ///
-    /// For a parked device, `Connect` need not succeed: it makes bluetoothd connect by itself again, so that it is cancelled after
-    /// `armingTime`, and the next device has its turn. The answer to `Connect` tells whether it did.
+    /// For a parked device, `Connect` need not succeed: it makes bluetoothd connect by itself again, so that it is cancelled at
+    /// once, and the next device has its turn. The answer to `Connect` tells whether it did.
     ///
     /// - Parameter device: the device that is connected next, which is not the one that bluetoothd is connecting to.
-    private mutating func updateConnecting(_ device: BlueZDevice?, at now: Instant) {
+    private mutating func updateConnecting(_ device: BlueZDevice?) {
         if let path = connecting {
             let isWanted =
                 devices[path].map {
                     isExpected($0.address)
-                        && ($0.isConnected || $0.wasHeard || deadlines.deadline(of: .arming($0.address)) != nil
+                        && ($0.isConnected || $0.wasHeard
                             || !isSearching && device?.wasHeard != true && device?.canBeArmed != true)
                 } ?? true
             if !isWanted, !isCalling(.disconnect(device: path)) { call(.disconnect(device: path)) }
         } else if let device, discovery == nil, nextDiscovery == nil {
             call(.connect(device: device.path))
             devices[device.path]?.isParked = false
-            guard device.canBeArmed else { return }
-            devices[device.path]?.isArming = true
-            deadlines.set(.arming(device.address), at: now + Self.armingTime)
+            if device.canBeArmed { call(.disconnect(device: device.path)) }
         }
-    }
-
-    /// Cancels `Connect`, which has made bluetoothd connect to the device by itself again.
-    mutating func cancelArming(_ address: BluetoothAddress) {
-        guard let device = device(address), connecting == device.path, !device.isConnected,
-            !isCalling(.disconnect(device: device.path))
-        else { return }
-        call(.disconnect(device: device.path))
-    }
-
-    /// `Connect` of a device was answered, so there is nothing to cancel.
-    ///
-    /// - Returns: whether it was called only to make bluetoothd connect to the device by itself again.
-    mutating func endArming(_ path: String) -> Bool {
-        guard let device = devices[path] else { return false }
-        deadlines.cancel(.arming(device.address))
-        devices[path]?.isArming = false
-        return device.isArming
     }
 
     /// `Connect` has succeeded: with a new link, or because there was one already. The latter does not make bluetoothd connect to a
     /// parked device by itself again, so that this is tried again when the link has ended.
     ///
     /// - Source: BlueZ 5.66, src/device.c, `dev_connect`; 5.87 does the same.
-    mutating func connectSucceeded(_ path: String, wasArming: Bool, at now: Instant) {
+    mutating func connectSucceeded(_ path: String, at now: Instant) {
         guard let device = devices[path], device.isDisarmed, !device.isParked else { return }
-        if !wasArming, !isCalling(.disconnect(device: path)) {
+        if !isCalling(.disconnect(device: path)) {
             devices[path]?.isDisarmed = false
             // The services may have been resolved already.
             devices[path]?.update([:])

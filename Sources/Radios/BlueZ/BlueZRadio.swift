@@ -24,7 +24,7 @@ package import ButtonModel
 /// | untrusted       | connected, and its services are resolved | waiting         | trust it                           |
 /// | untrusted       | refused, or not reached for 40 s         | untrusted       | connect again, after 5 s or when a link ends |
 /// | any             | another radio looks for it, or users disconnected it | parked | park it, when its link has ended |
-/// | parked          | expected                                 | waiting         | connect it, and cancel that soon   |
+/// | parked          | expected                                 | waiting         | connect it, and cancel that        |
 /// | blocked         | expected, or to be parked                | waiting, parked | unblock it                         |
 /// | waiting         | connected                                | resolving       | report `connected`                 |
 /// | resolving       | its services are resolved                | acquiring       | acquire both characteristics       |
@@ -59,8 +59,6 @@ package struct BlueZRadio: Sendable {
         case start
         /// A link must have come to its next phase.
         case link(LinkID)
-        /// `Connect` has made bluetoothd connect to a parked button by itself again, and is cancelled.
-        case arming(BluetoothAddress)
         /// A button may be connected again after a refusal.
         case connectAgain(BluetoothAddress)
         /// Another program has the characteristics of a connected button. They are asked for again when it has released them,
@@ -113,9 +111,6 @@ package struct BlueZRadio: Sendable {
     /// How long a device may stay connected after its descriptors have ended.
     static let endedLimit = Duration.seconds(2)
     static let retryDelay = Duration.seconds(5)
-    /// How long `Connect` of a parked button lasts before it is cancelled. bluetoothd refuses it within this time if another program
-    /// pairs the button, and cancelling it would end that pairing.
-    package static let armingTime = Duration.milliseconds(500)
     static let heldElsewhereDelay = Duration.seconds(20)
     /// How long expected buttons that BlueZ does not know are searched for. A discovery costs everybody's radio time.
     static let absentSearch = Duration.seconds(60)
@@ -238,7 +233,6 @@ package struct BlueZRadio: Sendable {
                 .anomaly(
                     "BlueZ does not know \(absent.joined(separator: ", ")): press these buttons while `tryck pair` runs"
                 ))
-        case .arming(let address): cancelArming(address)
         case .connectAgain, .heldElsewhere, .discoverAgain: break
         }
     }
@@ -324,8 +318,7 @@ package struct BlueZRadio: Sendable {
             devices[path]?.update(["Trusted": .bool(isTrusted)])
             if isTrusted, !isCalling(.setTrusted(device: path)) { devices[path]?.isTrustDue = false }
         case .setBlocked(let path, let isBlocked): devices[path]?.update(["Blocked": .bool(isBlocked)])
-        case .connect(let path):
-            connectSucceeded(path, wasArming: endArming(path), at: now)
+        case .connect(let path): connectSucceeded(path, at: now)
         // The device's properties tell what has become of it.
         case .disconnect, .removeDevice, .getManagedObjects, .acquireNotify, .acquireWrite: break
         }
@@ -350,7 +343,6 @@ package struct BlueZRadio: Sendable {
             deadlines.set(.discoverAgain, at: now + Self.retryDelay)
             report(.anomaly("BlueZ refused to search: \(error)"))
         case .connect(let path):
-            _ = endArming(path)
             guard let device = devices[path] else { break }
             // BlueZ 5.87 refuses `Connect` with this error while another program pairs the device. It then
             // does not connect to a parked device by itself.
