@@ -135,7 +135,7 @@ void linux_trim_heap(void)
 	malloc_trim(0);
 }
 
-// Whether the dynamic linker has written into segments that cannot be written now.
+// Returns whether the dynamic linker has relocated addresses in segments that cannot be written now.
 static int has_text_relocations(const struct dl_phdr_info *object)
 {
 	for (int i = 0; i < object->dlpi_phnum; i++) {

@@ -26,8 +26,8 @@ final class HTTPClient {
         private(set) var mostBodyInTurn = 0
         /// The transfers whose sockets libcurl waits for. With HTTP/1.1, a connection has one transfer at a time.
         private var transfers: [Int32: UnsafeMutableRawPointer] = [:]
-        /// The octets that each transfer has received from its socket. Other than those of headers and bodies, libcurl tells of
-        /// them to nobody: the extensions of chunks, for example, which may have no end.
+        /// The octets that each transfer has received from its socket. libcurl reports the octets of headers and bodies, but not
+        /// those between them, such as the extensions of chunks. A server can send such octets without end.
         private var receivedOctets: [UnsafeMutableRawPointer: Int] = [:]
         /// Transfers that have received more than `HTTPEdge.maximumReceived`.
         var overlong: [UnsafeMutableRawPointer] = []

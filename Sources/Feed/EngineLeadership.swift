@@ -531,8 +531,8 @@ package struct EngineLeadership: Sendable {
                 vacate(at: now)
             }
         case .leading:
-            // If a will has replaced our state, we repeat the state. If another engine leads as well, the claims decide which
-            // of us goes on.
+            // If a will has replaced our state, we repeat the state. If another engine leads as well, the claim with the higher term
+            // decides which of the two goes on.
             if !other.isOnline {
                 sayOnline(at: now)
             } else if !isOurs(other) {

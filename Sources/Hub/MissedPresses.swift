@@ -37,8 +37,8 @@ struct MissedPresses: Sendable {
     ///
     /// - Parameter former: what was known of its events before.
     mutating func rebooted(_ button: ButtonID, from former: EventCursor?, to cursor: EventCursor) {
-        // A button that reboots counts from 0. Of a button that was not known before, what is older is nobody's loss, and so
-        // is what precedes a count that the button itself has named.
+        // A button that reboots counts from 0, so all presses since then are counted. They are not counted for a button that was
+        // not known before, or that has begun with another number: those presses were made before this program served the button.
         let isKnown = former.map { $0.bootID != 0 } ?? false
         counters[button] = Counters(
             bootID: cursor.bootID, big: isKnown && cursor.eventCount == 0 ? 0 : nil,

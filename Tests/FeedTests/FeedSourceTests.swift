@@ -560,7 +560,7 @@ struct FeedSourceTests {
         talk.given(.disconnected)
         talk.given(.connected)
         talk.given(.claim(claim(1)))
-        talk.given(.hello(hello([hall: facts(last: 2, claimed: 1)])))
+        talk.given(.hello(hello([hall: facts(last: 2, claimed: 1, done: 0)])))
         #expect(talk.given(.lead(term: 1)).contains(.interrupted(place(2), first: 1)))
     }
 

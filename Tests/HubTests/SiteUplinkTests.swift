@@ -141,20 +141,16 @@ struct SiteUplinkTests {
         #expect(Self.uplink(&hub)["fault"] == "The connection was refused.")
     }
 
-    @Test("a press topic that the broker refuses is a fault until an engine has claimed a press")
+    @Test("a press topic that the broker refuses is a fault until an engine claims a press; a subscription is not granted by that")
     func refusedUntilClaimed() throws {
-        var hub = Self.hub(buttons: 1)
-        _ = hub.handleCompletely(.uplink(.connected(knowsExpiry: true)), at: Self.now)
         let button = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0001))
-        let topicName = "tryck/berlin7/feed/\(button)"
-        _ = hub.handleCompletely(.uplink(.refused(topicName: topicName, "Not authorized")), at: Self.now)
-        #expect(Self.uplink(&hub)["refused"] == ["write tryck/berlin7/feed/+"])
-        Self.press(&hub, at: Self.now)
-        let installation = try #require(Self.uplink(&hub)["installation"]?.stringValue)
-        let claim = FeedCursor(number: 1, term: 1, engine: "a1", installation: installation, session: 1)
-        _ = hub.handleCompletely(
-            .uplink(.received(topicName: topicName + "/cursor", payload: claim.encoded())), at: Self.now)
-        #expect(Self.uplink(&hub)["refused"] == [])
+        var uplink = try #require(Self.hub(buttons: 1).uplink)
+        _ = uplink.refused("tryck/berlin7/feed/\(button)", toWrite: true, "Not authorized")
+        _ = uplink.refused("tryck/berlin7/feed/hello", toWrite: false, "no")
+        let refused: JSONValue = ["read tryck/berlin7/feed/hello", "write tryck/berlin7/feed/+"]
+        #expect(uplink.status(fault: nil, warnings: [])["refused"] == refused)
+        _ = uplink.claimed(button, 1, at: Self.now)
+        #expect(uplink.status(fault: nil, warnings: [])["refused"] == ["read tryck/berlin7/feed/hello"])
     }
 
     @Test("a topic that the broker refuses is a fault until the broker grants it")

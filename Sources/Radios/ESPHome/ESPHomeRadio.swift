@@ -143,7 +143,7 @@ package struct ESPHomeRadio: Sendable {
     private var isPinging = false
     /// True if it was reported that another client has the proxy.
     var isTaken = false
-    /// True if the scanner was restarted because nobody was heard, and nobody was heard since.
+    /// True if the scanner was restarted because the proxy reported no advertisement, and it has reported none since.
     var wasScanRestarted = false
     /// When the last connection that was ready ended.
     var lostAt: Instant?
