@@ -141,7 +141,7 @@ struct SiteUplinkTests {
         #expect(Self.uplink(&hub)["fault"] == "The connection was refused.")
     }
 
-    @Test("a press topic that the broker refuses is a fault until an engine claims a press; a subscription is not granted by that")
+    @Test("a refused press topic is a fault until an engine claims a press, which grants no subscription")
     func refusedUntilClaimed() throws {
         let button = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0001))
         var uplink = try #require(Self.hub(buttons: 1).uplink)
