@@ -55,7 +55,7 @@ enum ButtonText {
     private static func presses(_ button: JSONValue) -> Line {
         var line = titled("presses") + ("\(button["press_count"]?.integerValue ?? 0)", .plain)
         if let missed = button["missed_presses"]?.integerValue, missed > 0 {
-            line.append("  \(missed) more never arrived since the daemon was started", .doubtful)
+            line.append("  \(missed) more never arrived here since the daemon was started", .doubtful)
         }
         return line
     }

@@ -102,7 +102,12 @@ package struct HubRunner: Sendable {
 }
 
 extension Hub.Input {
-    fileprivate var isPacket: Bool { radioPacket != nil }
+    /// The same as `radioPacket != nil`, which would copy the packet on the path of a press.
+    fileprivate var isPacket: Bool {
+        if case .received = self { return true }
+        if case .bus(.received, _) = self { return true }
+        return false
+    }
 
     /// The length of what another program has sent: a client, a broker, or a flicd; `nil` for other inputs.
     fileprivate var octetsFromOutside: Int? {

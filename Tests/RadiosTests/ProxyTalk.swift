@@ -80,6 +80,16 @@ struct ProxyTalk {
         feed(.transportOpened(entropy: Array(repeating: 9, count: 32)), sourceLocation)
     }
 
+    /// The transport opens, and the proxy, which is of an old version, says no more than what it is.
+    mutating func openUntilDeviceIsKnown() {
+        open()
+        passOver()
+        say(.helloResponse(HelloResponse(major: 1, minor: 10, serverInfo: "", name: "")))
+        passOver()
+        say(.deviceInfo(Self.device))
+        passOver()
+    }
+
     mutating func when(_ input: RadioInput, sourceLocation: SourceLocation = #_sourceLocation) {
         ends(sourceLocation: sourceLocation)
         feed(input, sourceLocation)

@@ -305,36 +305,36 @@ struct StoreFaultScenarioTests {
         #expect(Self.unacknowledged(house) == 0)
     }
 
-    @Test("a bridge whose id is only in memory is announced when the disk works again")
-    func idInMemory() {
+    /// A house that has started for the first time, 20 s ago, on a full disk.
+    private static func startedOnFullDisk(refuge: RecordRefuge) -> Household {
         var house = Household([Household.kitchen], rules: Self.rules, discoveryPrefix: "homeassistant")
-        (house.diskIsFull, house.refuge) = (true, .memory)
+        (house.diskIsFull, house.refuge) = (true, refuge)
         house.forgetWhatHappened()
         house.crash()
         house.wait(.seconds(20))
-        func announcements() -> Int {
-            house.published.count { $0.topicName.hasPrefix("homeassistant/device/tryck_bridge_") }
-        }
-        #expect(announcements() == 0)
+        return house
+    }
+
+    private static func bridgeAnnouncements(_ house: Household) -> Int {
+        house.published.count { $0.topicName.hasPrefix("homeassistant/device/tryck_bridge_") }
+    }
+
+    @Test("a bridge whose id is only in memory is announced when the disk works again")
+    func idInMemory() {
+        var house = Self.startedOnFullDisk(refuge: .memory)
+        #expect(Self.bridgeAnnouncements(house) == 0)
         house.diskIsFull = false
         house.wait(.seconds(200))
-        #expect(announcements() == 1 && Self.faults(&house).isEmpty)
+        #expect(Self.bridgeAnnouncements(house) == 1 && Self.faults(&house).isEmpty)
     }
 
     @Test("the bridge is announced as soon as its id is in a reserve, though the disk stays full")
     func reserveAppears() {
-        var house = Household([Household.kitchen], rules: Self.rules, discoveryPrefix: "homeassistant")
-        (house.diskIsFull, house.refuge) = (true, .nowhere)
-        house.forgetWhatHappened()
-        house.crash()
-        house.wait(.seconds(20))
-        func announcements() -> Int {
-            house.published.count { $0.topicName.hasPrefix("homeassistant/device/tryck_bridge_") }
-        }
-        #expect(announcements() == 0)
+        var house = Self.startedOnFullDisk(refuge: .nowhere)
+        #expect(Self.bridgeAnnouncements(house) == 0)
         house.refuge = .disk
         house.wait(.seconds(200))
-        #expect(announcements() == 1 && !Self.faults(&house).isEmpty)
+        #expect(Self.bridgeAnnouncements(house) == 1 && !Self.faults(&house).isEmpty)
     }
 
     @Test("when disk and reserve fail together, links are ended after the press, and return when the disk works again")

@@ -11,7 +11,7 @@ package enum UplinkInput: Hashable, Sendable {
     case disconnected(String)
     /// A message of an engine.
     case received(topicName: String, payload: [UInt8])
-    /// A retained message was not published, and the connection is still up. The reason is a few words for users.
+    /// A message was not published, and the connection is still up. The reason is a few words for users.
     case refused(topicName: String, String)
     /// The broker does not deliver the messages of a topic filter; the reason is a few words for users.
     case subscriptionRefused(topicFilter: String, String)
