@@ -233,7 +233,7 @@ struct MetricsScenarioTests {
         # HELP tryck_button_presses_total Presses since the button was paired, including those before restarts
         # TYPE tryck_button_presses_total counter
         tryck_button_presses_total{button="kitchen",id="80e4da000001"} 1
-        # HELP tryck_button_missed_presses_total Presses that were made and never arrived, as the button's counter shows
+        # HELP tryck_button_missed_presses_total Presses that never arrived here; another program may have received them
         # TYPE tryck_button_missed_presses_total counter
         tryck_button_missed_presses_total{button="kitchen",id="80e4da000001"} 0
         # HELP tryck_button_last_seen_timestamp_seconds When the button was last seen, since 1970 in UTC

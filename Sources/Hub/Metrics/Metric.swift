@@ -123,7 +123,7 @@ enum Metric: String, CaseIterable {
         case .buttonPresses:
             (.counter, .count, Self.ofButton, "Presses since the button was paired, including those before restarts")
         case .buttonMissedPresses:
-            (.counter, .count, Self.ofButton, "Presses that never arrived here, as the button's counter shows; another program may have received them")
+            (.counter, .count, Self.ofButton, "Presses that never arrived here; another program may have received them")
         case .buttonLastSeen: (.gauge, .seconds, Self.ofButton, "When the button was last seen, since 1970 in UTC")
         case .buttonBatteryVoltage: (.gauge, .volts, Self.ofButton, "The battery voltage that was measured last")
         case .buttonBatteryRatio:
