@@ -20,23 +20,11 @@ extension Daemon {
         advanceHistory(.begin(header, segments: HistoryEdge.segments(in: directory)))
     }
 
-    /// A turn that waits for `writeHistory`, with the facts about the hub at the end of the turn.
-    struct UnseenTurn {
-        var turn: HubRunner.Turn
-        var line: JSONValue?
-        var isState: Bool
-        var isBetweenRuns: Bool
-    }
-
     /// Keeps a turn for `writeHistory`.
     ///
     /// - Parameter line: the line of a recording for the turn; `nil` if there is none.
     func addToHistory(_ turn: HubRunner.Turn, _ line: JSONValue?) {
-        guard history != nil else { return }
-        let isState =
-            if case .messageReceived(let topicName, _, _) = turn.input { runner.hub.isState(topicName) } else { false }
-        unseenTurns.append(
-            UnseenTurn(turn: turn, line: line, isState: isState, isBetweenRuns: runner.hub.isBetweenRuns))
+        if history != nil { unseenTurns.append((turn, line)) }
     }
 
     /// Gives the history the turns that wait in `unseenTurns`. The first line of a segment contains the rules and the
@@ -45,18 +33,13 @@ extension Daemon {
         guard let edge = history?.edge, !unseenTurns.isEmpty else { return }
         let turns = unseenTurns
         unseenTurns = []
-        for unseen in turns {
-            advanceHistory(
-                .turn(
-                    unseen.turn, line: unseen.line, length: edge.length, isState: unseen.isState,
-                    isBetweenRuns: unseen.isBetweenRuns))
-        }
+        for (turn, line) in turns { advanceHistory(.turn(turn, line: line, length: edge.length)) }
     }
 
     private func advanceHistory(_ input: HistoryWriter.Input) {
         guard let edge = history?.edge else { return }
         let time =
-            if case .turn(let turn, _, _, _, _) = input { turn.at } else {
+            if case .turn(let turn, _, _) = input { turn.at } else {
                 Instant(nanoseconds: loop.nanosecondsSinceBoot)
             }
         let effects = history?.writer.handle(input, at: time, wallClock: SystemEnvironment.wallClock) ?? []

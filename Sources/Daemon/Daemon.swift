@@ -32,7 +32,7 @@ final class Daemon {
     /// The history and its writer; `nil` if none is kept.
     var history: (writer: HistoryWriter, edge: HistoryEdge)?
     /// The turns that wait for `writeHistory`, in their order.
-    var unseenTurns: [UnseenTurn] = []
+    var unseenTurns: [(turn: HubRunner.Turn, line: JSONValue?)] = []
     var runner: HubRunner
     /// In the order of the configuration.
     private lazy var radios = makeRadios()

@@ -78,6 +78,9 @@ package struct Scope: Sendable {
         ]
     }
 
+    /// True if a copy of a set's scope has neither more nor fewer names than that. The declarations must be the same.
+    package func hasNames(of set: Scope) -> Bool { results.isEmpty && change == nil && absent == set.absent }
+
     /// Marks a name as having an invalid declaration.
     package mutating func markInvalid(_ name: String, of root: Root) {
         switch leftOut[root] {

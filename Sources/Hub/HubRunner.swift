@@ -15,11 +15,16 @@ import Radios
 /// ends when more waits than `maximumWaiting` or `maximumWaitingOctets`, which is not much. A packet of a radio ends it, too,
 /// and is handled before what other programs have sent.
 package struct HubRunner: Sendable {
-    /// An input and the effects that the hub answered with.
+    /// An input, the effects that the hub answered with, and what a history needs to know of the hub. An owner that asked the hub
+    /// for these facts would copy it, because Swift copies a large value that is a property of a class when a method reads it.
     package struct Turn: Sendable {
         package var input: Hub.Input
         package var at: Instant
         package var effects: [Hub.Effect]
+        /// True for a message that a state of the rules reads.
+        package var isState = false
+        /// True if no rule runs after it.
+        package var isBetweenRuns = true
     }
 
     /// The number of inputs that may wait for the end of a pause.
@@ -97,7 +102,8 @@ package struct HubRunner: Sendable {
         let effects = hub.handle(input, at: time)
         hasToGoOn = hub.isIncomplete
         isPauseNext = pause != nil && hasToGoOn && effects.contains(where: \.isAction)
-        return Turn(input: input, at: time, effects: effects)
+        let isState = if case .messageReceived(let topicName, _, _) = input { hub.isState(topicName) } else { false }
+        return Turn(input: input, at: time, effects: effects, isState: isState, isBetweenRuns: hub.isBetweenRuns)
     }
 }
 

@@ -81,14 +81,15 @@ struct Checker {
             return nil
         }
         var fields = CheckedMapping(node: node, entries: entries)
-        for (index, entry) in entries.enumerated() {
-            guard let key = table.key(entry.key.text) else {
-                unknown(entry, table, &fields)
+        // Entries are used in their place, because a copy of one takes longer than most of what is done with it.
+        for index in entries.indices {
+            guard let key = table.index(of: entries[index].key.text) else {
+                unknown(entries[index], table, &fields)
                 continue
             }
             var value: CheckedMapping.Value?
-            if !entry.value.isInvalid, !reportsNull(entry) {
-                value = self.value(entry.value, key.type, key: key.name)
+            if !entries[index].value.isInvalid, !entries[index].value.isNull || !reportsNull(entries[index]) {
+                value = self.value(entries[index].value, table.keys[key].type, key: table.keys[key].name)
             }
             fields.add(index, value)
         }
@@ -237,6 +238,7 @@ struct Checker {
     mutating func oneOrMany(_ node: YAMLNode, emptyCode: String = "E212", empty message: String) -> [YAMLNode] {
         guard case .sequence(let nodes) = node.content else { return [node] }
         if nodes.isEmpty { error(emptyCode, from: node.start, to: node.start.advanced(by: 1), message) }
+        guard nodes.contains(where: \.isNull) else { return nodes }
         return nodes.filter { !reportsNullEntry($0) }
     }
 

@@ -39,6 +39,9 @@ final class MappingTable: Sendable {
 
     func key(_ name: String) -> Key? { indices[name].map { keys[$0] } }
 
+    /// The place of a key in `keys`.
+    func index(of name: String) -> Int? { indices[name] }
+
     /// The only key that begins with a short text, such as `id` for `i`.
     func onlyKey(beginningWith text: String) -> String? {
         guard text.utf8.count <= 2 else { return nil }
@@ -165,9 +168,11 @@ struct CheckedMapping {
     }
     /// The key as it is written, whether its value is valid or not.
     func key(_ key: String) -> YAMLNode.Key? { first(key).map { entries[$0.index].key } }
+    /// True if the mapping has the key, whether its value is valid or not.
+    func has(_ key: String) -> Bool { first(key) != nil }
     /// The last of these keys in the file; `nil` if none is written.
     func last(of keys: [String]) -> YAMLNode.Key? {
         keys.compactMap { key($0) }.max { $0.start < $1.start }
     }
-    func isWritten(_ key: String) -> Bool { first(key) != nil || misspelt.contains(key) }
+    func isWritten(_ key: String) -> Bool { has(key) || misspelt.contains(key) }
 }

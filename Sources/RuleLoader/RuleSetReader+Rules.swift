@@ -41,12 +41,11 @@ extension RuleSetReader {
         }
         let limits = readLimits(fields)
         guard let index else { return }
-        var rule = ruleSet.rules[index]
+        var rule = Rule(
+            id: ruleSet.rules[index].id, triggers: triggers, steps: steps, location: ruleSet.rules[index].location)
         rule.alias = fields.string("alias")
         rule.isEnabled = fields.boolean("enabled") ?? true
-        rule.triggers = triggers
         rule.conditions = conditions
-        rule.steps = steps
         rule.mode = limits.mode
         rule.maximumRuns = limits.maximum
         rule.scope = fields.string("scope").flatMap(Rule.LimitScope.init(rawValue:)) ?? .rule

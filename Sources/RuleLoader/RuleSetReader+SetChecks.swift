@@ -110,10 +110,10 @@ extension RuleSetReader {
     private static func buttons(_ count: Int) -> String { count == 1 ? "1 button" : "\(count) buttons" }
 
     private mutating func warnOfLongDelays() {
-        for rule in ruleSet.rules where rule.mode == .single {
-            let delays = LiteralDelays(of: rule.steps, scripts: scriptDelays)
+        for index in ruleSet.rules.indices where ruleSet.rules[index].mode == .single {
+            let delays = LiteralDelays(of: ruleSet.rules[index].steps, scripts: scriptDelays)
             // With a longer cooldown these presses are dropped anyway.
-            guard delays.total > RuleSetReader.maximumUnwarnedDelay, delays.total > rule.cooldown,
+            guard delays.total > RuleSetReader.maximumUnwarnedDelay, delays.total > ruleSet.rules[index].cooldown,
                 let longest = delays.longest
             else { continue }
             let total = Value(delays.total).text ?? ""
@@ -123,7 +123,7 @@ extension RuleSetReader {
                 : "presses during \(total) of delays are dropped (mode: single)"
             warn(
                 "W705", at: longest.step, message,
-                hint: Hint("did you mean mode: restart?", restarting(rule, longest.step)))
+                hint: Hint("did you mean mode: restart?", restarting(ruleSet.rules[index], longest.step)))
         }
     }
 
@@ -142,24 +142,26 @@ extension RuleSetReader {
     /// Warns of rules for `hold_release` that drop the end of a late hold for which another rule runs (W713): what that rule
     /// began, such as dimming a lamp, would have no end. There is no warning if at least one rule accepts the end.
     private mutating func warnOfMissingEnds() {
-        var holds: [ButtonSelector: (rule: Rule, parts: Set<ButtonPart>, maximumAge: Duration)] = [:]
+        var holds: [ButtonSelector: (rule: Int, parts: Set<ButtonPart>, maximumAge: Duration)] = [:]
         var ends: [ButtonSelector: Duration] = [:]
-        for rule in ruleSet.rules where rule.isEnabled {
-            for trigger in rule.triggers {
+        // Rules are used in their place, because copies of ten thousand take milliseconds.
+        for rule in ruleSet.rules.indices where ruleSet.rules[rule].isEnabled {
+            for trigger in ruleSet.rules[rule].triggers {
                 for button in trigger.buttons(where: \.isHold) {
-                    let maximumAge = maximumAge(rule, button)
+                    let maximumAge = maximumAge(ruleSet.rules[rule].queued, button)
                     guard maximumAge > holds[button]?.maximumAge ?? .zero else { continue }
                     holds[button] = (rule, trigger.parts, maximumAge)
                 }
                 for button in trigger.buttons(where: { $0 == .holdRelease }) {
-                    ends[button] = max(ends[button] ?? .zero, maximumAge(rule, button))
+                    ends[button] = max(ends[button] ?? .zero, maximumAge(ruleSet.rules[rule].queued, button))
                 }
             }
         }
         guard !holds.isEmpty, !ends.isEmpty else { return }
-        for rule in ruleSet.rules where rule.isEnabled {
-            let own = Set(rule.triggers.flatMap { $0.buttons(where: \.isHold) })
-            for trigger in rule.triggers {
+        for rule in ruleSet.rules.indices where ruleSet.rules[rule].isEnabled {
+            let triggers = ruleSet.rules[rule].triggers
+            let own = Set(triggers.flatMap { $0.buttons(where: \.isHold) })
+            for trigger in triggers {
                 for button in trigger.buttons(where: { $0 == .holdRelease }) where !own.contains(button) {
                     guard let hold = holds[button], let end = ends[button], hold.maximumAge > end,
                         hold.parts.isEmpty || trigger.parts.isEmpty || !hold.parts.isDisjoint(with: trigger.parts),
@@ -169,7 +171,7 @@ extension RuleSetReader {
                     let start = SourcePosition(line: trigger.location.line, column: trigger.location.column)
                     checker.warning(
                         "W713", from: start, to: start.advanced(by: 1),
-                        "the end of a late hold is dropped here, but rule \(hold.rule.id) runs for the hold",
+                        "the end of a late hold is dropped here, but rule \(ruleSet.rules[hold.rule].id) runs for the hold",
                         hint: "give both rules the same queued")
                     break
                 }
@@ -177,11 +179,13 @@ extension RuleSetReader {
         }
     }
 
-    /// The age up to which the rule accepts stored events of a button.
-    private func maximumAge(_ rule: Rule, _ button: ButtonSelector) -> Duration {
+    /// The age up to which a rule accepts stored events of a button.
+    ///
+    /// - Parameter ofRule: the rule's own `queued`.
+    private func maximumAge(_ ofRule: QueuedPolicy?, _ button: ButtonSelector) -> Duration {
         var ofButton: QueuedPolicy?
         if case .declared(let index) = button { ofButton = ruleSet.buttons[index].queued }
-        switch rule.queued ?? ofButton ?? ruleSet.queued {
+        switch ofRule ?? ofButton ?? ruleSet.queued {
         case .drop: return .zero
         case .accept: return .seconds(Int64.max)
         case .limited(let maximumAge, _): return maximumAge

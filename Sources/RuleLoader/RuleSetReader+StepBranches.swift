@@ -82,7 +82,7 @@ extension RuleSetReader {
     /// `else` need not run.
     mutating func readWait(_ node: YAMLNode, _ fields: CheckedMapping, _ context: inout StepContext) -> StepAction? {
         let condition = readUntil(
-            node, fields.key("wait"), hasTimeoutBeside: fields.key("timeout") != nil, in: context.scope)
+            node, fields.key("wait"), hasTimeoutBeside: fields.has("timeout"), in: context.scope)
         var otherwise: [Step]?
         if let node = fields.node("else") {
             let before: [String: Scope.Saved]? = context.scope.results

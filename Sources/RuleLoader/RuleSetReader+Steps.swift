@@ -131,7 +131,7 @@ extension RuleSetReader {
     }
 
     private static func missingAction(_ fields: CheckedMapping) -> Hint {
-        StepKind.companions.first { fields.key($0.key) != nil }
+        StepKind.companions.first { fields.has($0.key) }
             .map { Hint(StepKind.place(ofCompanion: $0.key, $0.kinds)) }
             ?? "add publish:, run:, shell: or another action"
     }
@@ -184,7 +184,7 @@ extension RuleSetReader {
         guard let timeLimit = kind.timeLimit else {
             var isGood = true
             for key in kind == .waitFor ? ["retry"] : ["timeout", "retry"] {
-                guard fields.key(key) != nil, let written = fields.last(of: [key, action.text]) else { continue }
+                guard fields.has(key), let written = fields.last(of: [key, action.text]) else { continue }
                 let allowed = StepKind.listed { $0.timeLimit != nil || key == "timeout" && $0 == .waitFor }
                 checker.error(
                     "E210", at: written, "\"\(key)\" is allowed only with \(allowed), not with \"\(action.text)\"",
@@ -215,7 +215,7 @@ extension RuleSetReader {
         _ fields: CheckedMapping, _ action: YAMLNode.Key, _ kind: StepKind, isEnabled: Bool,
         _ context: inout StepContext
     ) -> Int? {
-        guard fields.key("save_as") != nil, let second = fields.last(of: ["save_as", action.text]) else { return nil }
+        guard fields.has("save_as"), let second = fields.last(of: ["save_as", action.text]) else { return nil }
         guard kind.hasResult else {
             checker.error(
                 "E210", at: second,

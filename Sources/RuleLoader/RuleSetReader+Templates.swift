@@ -12,7 +12,10 @@ extension RuleSetReader {
         guard let text = checker.text(node, key: key, .areText)?.string else { return nil }
         guard node.holdsTemplate else { return Template(literal: text) }
         do {
-            return try Template(compiling: text, in: reading(scope), expecting: wanted, inserting: insertion)
+            guard hasCommonNames(scope) else {
+                return try Template(compiling: text, in: reading(scope), expecting: wanted, inserting: insertion)
+            }
+            return try compiled.template(text, in: reading(scope), expecting: wanted, inserting: insertion)
         } catch {
             report(error, in: node)
             return nil
@@ -34,12 +37,19 @@ extension RuleSetReader {
             return nil
         }
         do {
-            return try Expression(compiling: text, in: reading(scope), expecting: wanted)
+            guard hasCommonNames(scope) else {
+                return try Expression(compiling: text, in: reading(scope), expecting: wanted)
+            }
+            return try compiled.expression(text, in: reading(scope), expecting: wanted)
         } catch {
             report(error, in: node)
             return nil
         }
     }
+
+    /// True if a text means the same here as in all other rules: everything is declared, and the place adds no results, inputs or
+    /// other names.
+    private func hasCommonNames(_ scope: Scope) -> Bool { isEverythingDeclared && scope.hasNames(of: self.scope) }
 
     /// The scope with which expressions are compiled. After many messages it does not suggest names, because a search
     /// takes time.

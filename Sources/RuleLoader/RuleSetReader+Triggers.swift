@@ -13,7 +13,7 @@ extension RuleSetReader {
     /// - Parameter isAwaited: true for a `wait_for` step.
     mutating func readTrigger(_ node: YAMLNode, rule: Int?, isAwaited: Bool = false) -> Trigger? {
         guard let fields = checker.fields(node, triggerTable(for: node, isAwaited: isAwaited)) else { return nil }
-        let kinds = RuleSetReader.triggerKinds.filter { fields.key($0) != nil }
+        let kinds = RuleSetReader.triggerKinds.filter { fields.has($0) }
         guard kinds.count < 2 else {
             if let key = fields.last(of: kinds) {
                 let list =
@@ -23,7 +23,7 @@ extension RuleSetReader {
             }
             return nil
         }
-        if fields.key("at") != nil {
+        if fields.has("at") {
             rejectKeysOfButtons(in: fields)
             if isAwaited, let missed = fields.key("missed") {
                 checker.error(
@@ -33,18 +33,18 @@ extension RuleSetReader {
             return readTimeTrigger(fields)
         }
         rejectKeys(["offset", "weekday", "missed"], of: "at", in: fields)
-        if fields.key("state") != nil {
+        if fields.has("state") {
             rejectKeys(["event", "clicks", "pattern", "part", "collect"], of: "button", in: fields)
             rejectKeys(["within"], of: "chord", in: fields)
             return readStateTrigger(fields)
         }
-        let isOfState = fields.key("from") != nil || fields.key("to") != nil
+        let isOfState = fields.has("from") || fields.has("to")
         if isOfState, !RuleSetReader.triggerKinds.contains(where: fields.isWritten) {
             checker.missing("state", in: fields, owner: "a trigger with \"from\" or \"to\"")
             return nil
         }
         if isOfState, !fields.misspelt.contains("state") { rejectKeys(["from", "to"], of: "state", in: fields) }
-        if fields.key("chord") != nil { return readChord(fields) }
+        if fields.has("chord") { return readChord(fields) }
         guard fields.isWritten("button") else {
             if !RuleSetReader.triggerKinds.contains(where: fields.isWritten) {
                 checker.missing(
@@ -158,7 +158,7 @@ extension RuleSetReader {
 
     mutating func readEvents(_ fields: CheckedMapping, owner: String = "a trigger") -> [WrittenEvent] {
         let keys = ["event", "clicks", "pattern"]
-        let written = keys.filter { fields.key($0) != nil }
+        let written = keys.filter { fields.has($0) }
         guard written.count <= 1 else {
             let second = written.compactMap { fields.key($0) }.sorted { $0.start < $1.start }[1]
             checker.error("E210", at: second, "give only one of \"event\", \"clicks\" and \"pattern\"")
@@ -166,7 +166,7 @@ extension RuleSetReader {
         }
         guard let key = written.first else {
             // A missing or misspelt `button` is already reported.
-            if fields.key("button") != nil, keys.allSatisfy({ !fields.misspelt.contains($0) }) {
+            if fields.has("button"), keys.allSatisfy({ !fields.misspelt.contains($0) }) {
                 checker.missing("event", in: fields, owner: owner)
             }
             return []
@@ -203,7 +203,7 @@ extension RuleSetReader {
     private mutating func apply(
         _ name: String, _ kind: String, to events: inout [WrittenEvent], _ fields: CheckedMapping
     ) {
-        guard fields.key(name) != nil else { return }
+        guard fields.has(name) else { return }
         for index in events.indices {
             switch (events[index].event, name) {
             case (.hold, "for"):

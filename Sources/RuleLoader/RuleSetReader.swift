@@ -16,6 +16,9 @@ struct RuleSetReader {
     var ruleSet = RuleSet()
     /// All declared names, for expressions. The scope of a rule or a script begins as a copy.
     var scope = Scope()
+    /// True when all declarations are in `scope`, which does not change any more.
+    private(set) var isEverythingDeclared = false
+    var compiled = CompiledTexts()
     var defaults = RuleDefaults()
     /// True if the entry file sets a time zone, even a faulty one.
     var hasTimeZone = false
@@ -107,6 +110,7 @@ struct RuleSetReader {
         // memory twice.
         (parts, entry) = ([], [])
         for index in documents.indices { documents[index].root = nil }
+        isEverythingDeclared = true
         // Scripts come first, because rules need the `ScriptEffect` of the scripts they call.
         readScriptSteps(scripts)
         for index in rules.indices {

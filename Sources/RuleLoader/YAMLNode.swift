@@ -68,7 +68,11 @@ struct YAMLNode: Sendable {
     /// True for a missing value and for a written null.
     var isNull: Bool {
         guard case .scalar(let text, .plain) = content, tag == nil else { return false }
-        return ["", "null", "Null", "NULL"].contains(text)
+        switch text.utf8.count {
+        case 0: return true
+        case 4: return text == "null" || text == "Null" || text == "NULL"
+        default: return false
+        }
     }
 
     var scalar: String? {

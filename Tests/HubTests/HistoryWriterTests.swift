@@ -33,10 +33,9 @@ struct HistoryWriterTests {
             writes octets: Int = 0
         ) -> [HistoryWriter.Effect] {
             length += octets
-            return give(
-                .turn(
-                    HubRunner.Turn(input: input, at: now, effects: effects), line: line, length: length,
-                    isState: isState, isBetweenRuns: isBetweenRuns))
+            let turn = HubRunner.Turn(
+                input: input, at: now, effects: effects, isState: isState, isBetweenRuns: isBetweenRuns)
+            return give(.turn(turn, line: line, length: length))
         }
 
         mutating func give(_ input: HistoryWriter.Input) -> [HistoryWriter.Effect] {

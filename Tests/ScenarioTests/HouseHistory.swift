@@ -30,12 +30,8 @@ struct HouseHistory {
 
     mutating func add(_ turn: HubRunner.Turn, _ hub: inout Hub, _ clock: UTCTime) {
         let line = hub.recordedLine(turn.input, turn.effects, isForHistory: true, at: turn.at)
-        let isState =
-            if case .messageReceived(let topicName, _, _) = turn.input { hub.isState(topicName) } else { false }
         let length = segments[current]?.octets.count ?? 0
-        let effects = writer.handle(
-            .turn(turn, line: line, length: length, isState: isState, isBetweenRuns: hub.isBetweenRuns), at: turn.at,
-            wallClock: clock)
+        let effects = writer.handle(.turn(turn, line: line, length: length), at: turn.at, wallClock: clock)
         carryOut(effects, hub)
     }
 

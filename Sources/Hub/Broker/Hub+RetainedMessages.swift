@@ -12,37 +12,39 @@ extension Hub {
     /// with a thousand sites would delay each press by a second, and a broker connection does not take so long a message.
     static let maximumListedButtons = 10_000
 
+    // The JSON is made before it is passed on, and not in a closure or an argument of another method of the hub: Swift would
+    // copy the hub for that, and a copy executes ten thousand instructions.
     mutating func retainedMessage(_ topic: RetainedTopic, at now: Instant) -> MQTTMessage {
         let topics = broker.topics
-        return switch topic {
-        case .bridgeInfo: message(topics.bridgeInfo, bridgeStatus(at: now).json)
+        let name: String
+        let json: JSONValue?
+        switch topic {
+        case .bridgeInfo: (name, json) = (topics.bridgeInfo, bridgeStatus(at: now).json)
         case .bridgeDevices:
-            message(
-                topics.bridgeDevices,
-                buttons.count > Hub.maximumListedButtons ? nil : .array(listedButtons.map(\.json)))
-        case .bridgePairing: message(topics.bridgePairing, search.status.json)
-        case .bridgeHealth: message(topics.bridgeHealth, health(at: now))
-        case .bridgeRadios: message(topics.bridgeRadios, describedRadios(at: now))
-        case .bridgeState: topics.bridgeStateMessage(isOnline: true)
+            name = topics.bridgeDevices
+            json = buttons.count > Hub.maximumListedButtons ? nil : .array(listedButtons.map(\.json))
+        case .bridgePairing: (name, json) = (topics.bridgePairing, search.status.json)
+        case .bridgeHealth: (name, json) = (topics.bridgeHealth, health(at: now))
+        case .bridgeRadios: (name, json) = (topics.bridgeRadios, describedRadios(at: now))
+        case .bridgeState: return topics.bridgeStateMessage(isOnline: true)
         case .status(let button):
-            message(topics.status(of: button), buttons[button].map { status(of: $0).json })
+            name = topics.status(of: button)
+            json = if let record = buttons[button] { status(of: record).json } else { nil }
         case .availability(let button):
-            message(
-                topics.availability(of: button), text: buttons[button].map { $0.state == .ready ? "online" : "offline" }
-            )
-        case .bridgeConfig, .config: broker.announcement(topic, of: device(of: topic))
+            let state = buttons[button].map { $0.state == .ready ? "online" : "offline" }
+            return Self.message(topics.availability(of: button), Array((state ?? "").utf8))
+        case .bridgeConfig, .config:
+            let device = device(of: topic)
+            return broker.announcement(topic, of: device)
         case .rules, .ruleEnabled, .lastRun, .statistics, .variable:
-            topics.retained(broker.name(of: topic), rules.payload(of: topic))
+            return topics.retained(broker.name(of: topic), rules.payload(of: topic))
         }
+        let redaction = redaction
+        return Self.message(name, json.map { redaction($0).encoded() } ?? [])
     }
 
-    private func message(_ topicName: String, _ json: JSONValue?) -> MQTTMessage {
-        MQTTMessage(
-            topicName: topicName, payload: json.map { redaction($0).encoded() } ?? [], qos: 1, retain: true)
-    }
-
-    private func message(_ topicName: String, text: String?) -> MQTTMessage {
-        MQTTMessage(topicName: topicName, payload: text.map { Array($0.utf8) } ?? [], qos: 1, retain: true)
+    private static func message(_ topicName: String, _ payload: [UInt8]) -> MQTTMessage {
+        MQTTMessage(topicName: topicName, payload: payload, qos: 1, retain: true)
     }
 
     // MARK: The bridge and its buttons

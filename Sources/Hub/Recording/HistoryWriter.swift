@@ -25,9 +25,7 @@ package struct HistoryWriter: Sendable {
         /// - Parameters:
         ///   - line: the line of the recording for the input; `nil` if a recording has none.
         ///   - length: of the open segment, in octets.
-        ///   - isState: true for a message that a state of the rules reads.
-        ///   - isBetweenRuns: true if no rule runs.
-        case turn(HubRunner.Turn, line: JSONValue?, length: Int, isState: Bool, isBetweenRuns: Bool)
+        case turn(HubRunner.Turn, line: JSONValue?, length: Int)
         /// The open segment cannot be written, and is closed.
         ///
         /// - Parameters:
@@ -96,8 +94,8 @@ package struct HistoryWriter: Sendable {
             guard isFaulty, pausedUntil == nil else { return [] }
             isFaulty = false
             return [.log(.info, "the history is kept again"), .fault(nil)]
-        case .turn(let turn, let line, let length, let isState, let isBetweenRuns):
-            follow(turn, isState: isState)
+        case .turn(let turn, let line, let length):
+            follow(turn)
             let hasConsequences = line?["reports"] != nil || line?["started"] != nil
             guard let line, Self.keeps(turn.input, hasConsequences: hasConsequences) else { return [] }
             if let pausedUntil {
@@ -109,7 +107,7 @@ package struct HistoryWriter: Sendable {
             if beginningLength == nil { beginningLength = length }
             let written = length - (beginningLength ?? 0)
             let isDue = written > limits.segmentLength || now - beganAt > limits.segmentAge
-            guard isDue && isBetweenRuns || written > 2 * limits.segmentLength && turn.effects.last != .goOn
+            guard isDue && turn.isBetweenRuns || written > 2 * limits.segmentLength && turn.effects.last != .goOn
             else {
                 return effects
             }
@@ -172,7 +170,7 @@ package struct HistoryWriter: Sendable {
     }
 
     /// Follows what a segment that begins now has to contain.
-    private mutating func follow(_ turn: HubRunner.Turn, isState: Bool) {
+    private mutating func follow(_ turn: HubRunner.Turn) {
         for case .record(_, let changes) in turn.effects { header?.stored.apply(changes) }
         switch turn.input {
         case .wallClock(let utc): wallClockSet = (utc, turn.at)
@@ -184,7 +182,7 @@ package struct HistoryWriter: Sendable {
             let filters = set.states.map { TopicFilter($0.topicName) }
             messages = messages.filter { message in filters.contains { $0.matches(message.key) } }
         case .messageReceived(let topicName, let payload, _):
-            guard isState, messages.count < Self.maximumTopicCount || messages[topicName] != nil else { break }
+            guard turn.isState, messages.count < Self.maximumTopicCount || messages[topicName] != nil else { break }
             // A message that is too long is not repeated, and neither is the one before it, whose value is outdated.
             let isShort = payload.count <= Self.maximumTopicLength
             messages[topicName] =

@@ -88,6 +88,8 @@ extension Hub {
             loaded.source?.identities = confidentialIdentities(of: buttons.keys.compactMap { buttons[$0]?.identity })
             recorded.input = .rulesLoaded(id, loaded)
         }
+        // A closure that used the property would copy the hub.
+        let configuration = configuration
         recorded.started = effects.compactMap { $0.recordedJob(configuration, hiding: recording.redaction) }
         let isForRadio: Bool
         switch input {
