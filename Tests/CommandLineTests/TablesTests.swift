@@ -148,6 +148,13 @@ struct TablesTests {
         }
     }
 
+    @Test("one button: presses that never arrived are named beside those that did")
+    func missedPresses() {
+        let button: JSONValue = ["name": "kitchen", "state": "ready", "press_count": 12, "missed_presses": 3]
+        let lines = ButtonText.lines(button, at: UTCTime(milliseconds: 0)).map { $0.rendered(.plain) }
+        #expect(lines.contains { $0.hasPrefix("presses          12  3 more never arrived") })
+    }
+
     @Test("without buttons it says how to get one")
     func noButtons() {
         let lines = ButtonTable.lines([], at: UTCTime(milliseconds: 0))

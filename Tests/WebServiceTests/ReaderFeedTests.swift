@@ -134,7 +134,7 @@ struct ReaderFeedTests {
         #expect(texts.count == 3 && texts.allSatisfy { $0.contains("***") && !$0.contains("geheim") })
     }
 
-    @Test("without a daemon each reader is told why once, and a changed socket makes a connection")
+    @Test("each time the daemon is gone, each reader is told why once, and a changed socket makes a connection")
     func noDaemon() {
         var talk = Self.talk()
         talk.given(Self.open(Self.first))
@@ -145,6 +145,11 @@ struct ReaderFeedTests {
         talk.when(.socketChanged, expect: .connect)
         let effects = talk.given(.connected(life: "a"))
         #expect(effects == [.stopWatching, .request("watch")] + Self.requests)
+        // They have seen the daemon since, so they are told again.
+        let later = talk.given(.disconnected("it has ended"))
+        for reader in [Self.first, Self.second] {
+            #expect(later.contains(.write(reader, Self.gone("it has ended"))))
+        }
     }
 
     @Test("the connection to an abstract socket, which has no file, is tried every two seconds while there are readers")
