@@ -48,7 +48,7 @@ struct Diagnosis: Hashable, Sendable {
 
     private var rules: Finding? {
         if case .unknown = seen.rules { return nil }
-        let found = file(.rules, seen.rules, mend: "tryck check") ?? .ok(.rules, "there are none")
+        let found = file(.rules, seen.rules, mend: "tryck check") ?? absentRules
         guard found.state == .ok else { return found }
         if seen.failingTests > 0 {
             return .warning(
@@ -63,7 +63,22 @@ struct Diagnosis: Hashable, Sendable {
         {
             return .warning(.rules, sentence, mend: Self.edit(path, then: "tryck reload"))
         }
+        if let sentence = status?["rules"]?["notices"]?.arrayValue?.first?.stringValue {
+            let hasRules = status?["rules"]?["loaded"]?.integerValue ?? 0 > 0
+            return .warning(
+                .rules, sentence, mend: hasRules ? "tryck pair" : Self.edit(seen.rulesPath, then: "tryck reload"))
+        }
         return found
+    }
+
+    /// A site may leave all rules to its engines.
+    private var absentRules: Finding {
+        guard status?["uplink"]?["topic"]?.stringValue == nil else {
+            return .ok(.rules, "none: its engines have the rules")
+        }
+        return .warning(
+            .rules, "none: \(seen.rulesPath) does not exist: create it, or put tryck.yaml beside your rules",
+            mend: Self.edit(seen.rulesPath, then: "tryck reload"))
     }
 
     private func file(_ check: Finding.Check, _ file: Observations.File, mend: String) -> Finding? {

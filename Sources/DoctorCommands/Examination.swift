@@ -33,6 +33,7 @@ struct Examination {
         seen.configuration = configuration(at: path, files, setup)
         switch setup {
         case .success(let setup):
+            seen.rulesPath = setup.rulesOnDisk.path
             secrets = loadRules(setup.rulesOnDisk, &seen)
             secrets.formUnion(setup.configuration.mqttPassword.map { [$0.value] } ?? [])
             secrets.formUnion(setup.configuration.uplink?.password.map { [$0.value] } ?? [])

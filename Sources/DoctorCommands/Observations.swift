@@ -63,6 +63,8 @@ struct Observations: Hashable, Sendable {
     var configurationPath = "/etc/tryck/tryck.yaml"
     var configuration = File.absent
     var rules = File.absent
+    /// The entry file of the rules, whether it exists or not.
+    var rulesPath = "/etc/tryck/rules/home.yaml"
     /// How many of the rules' own tests fail.
     var failingTests = 0
     var broker = Broker.notTried

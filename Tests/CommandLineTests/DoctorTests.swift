@@ -245,6 +245,7 @@ extension DoctorTests {
                 Fault(name: "rules with a warning") {
                     $0.rules = .good(name: "home.yaml", content: "1 rule", warnings: 1)
                 },
+                Fault(name: "no rules") { $0.rules = .absent },
                 Fault(name: "a failing test") { $0.failingTests = 2 },
                 Fault(name: "state directory not writable", isWithoutDaemon: true) {
                     $0.stateDirectory.condition = .notWritable(cause: "Permission denied")
@@ -330,6 +331,10 @@ extension DoctorTests {
                         status(contradictions: [
                             "\"desk\" is a twist, but the rules declare it as a flic2; write model: twist at home.yaml:3:3"
                         ]))
+                },
+                Fault(name: "a button of a rule that is not paired") {
+                    $0.daemon = .status(
+                        status(notices: [#""kitchen" (BA00-A00001, home.yaml:13) is not paired: tryck pair"#]))
                 },
                 Fault(name: "a button that is too far away") { $0.buttons?.append(["name": "my attic", "rssi": -95]) },
                 Fault(name: "buttons that no radio hears well enough") {
@@ -427,7 +432,8 @@ extension DoctorTests {
 
     static func status(
         version: String = Version.string, adapter: String = "powered_on", broker: String = "connected",
-        rules: String = "ok", contradictions: JSONValue = [], flicd: JSONValue = .null,
+        rules: String = "ok", contradictions: JSONValue = [], notices: JSONValue = [],
+        flicd: JSONValue = .null,
         uplink: JSONValue = DoctorTests.uplink(), engine: JSONValue = DoctorTests.engine(), faults: [JSONValue] = []
     ) -> JSONValue {
         [
@@ -435,7 +441,7 @@ extension DoctorTests {
             "adapter": ["transport": "auto", "state": .string(adapter), "address": "00:1A:7D:DA:71:13"],
             "sources": [["url": "flicd://attic:5551", "connected": true, "adapter": "powered_on", "fault": nil]],
             "broker": ["url": "mqtt://localhost:1883", "state": .string(broker)],
-            "rules": ["state": .string(rules), "contradictions": contradictions],
+            "rules": ["state": .string(rules), "loaded": 3, "contradictions": contradictions, "notices": notices],
             "flicd": ["address": "127.0.0.1:5551", "fault": flicd, "clients": 2, "channels": 5],
             "uplink": uplink, "engine": engine,
         ]

@@ -73,7 +73,8 @@ struct TablesTests {
                  "broker":{"url":"mqtt://localhost:1883","state":"disconnected"},
                  "buttons":{"paired":2,"ready":1,"presses":1,"battery_low":["hall","attic"]},"permit_join":false,
                  "flicd":{"address":"127.0.0.1:5551","listening":true,"fault":null,"clients":1,"channels":12},
-                 "rules":{"loaded":1,"state":"ok","started":340,"failed":1,"runtime_errors":2,"contradictions":["write model: duo"]},
+                 "rules":{"loaded":1,"state":"ok","started":340,"failed":1,"runtime_errors":2,"contradictions":["write model: duo"],
+                          "notices":["hall is not paired"]},
                  "last_errors":[
                     {"level":"warning","message":"0","age_s":86400,"count":1},
                     {"level":"warning","message":"the battery is low","age_s":7300,"count":1},
@@ -91,7 +92,7 @@ struct TablesTests {
                 "! rules    1 rule, ran 340 times, failed 1 time, 2 messages of states of the wrong type",
                 "! buttons  2 paired, 1 ready, 1 press, low battery: hall and attic",
                 "✓ flicd    127.0.0.1:5551, 1 client, 12 channels",
-                "✗ Connection refused.", "! write model: duo", "", "lately",
+                "✗ Connection refused.", "! write model: duo", "! hall is not paired", "", "lately",
                 "  2 h ago    the battery is low",
                 "  2 h ago    2",
                 "  5 min ago  3",

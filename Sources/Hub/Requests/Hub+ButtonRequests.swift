@@ -100,7 +100,13 @@ extension Hub {
         guard data["force"].map({ $0.boolValue != nil }) ?? true else {
             return .error(#""force" must be true or false"#)
         }
-        let answer = named(button)
+        var answer = named(button)
+        if case .ok(let data) = answer, let name = rules.declaredName(of: button),
+            let place = rules.set.buttons.first(where: { $0.name == name })?.location
+        {
+            let note = "the rules still name it: \"\(name)\" in \(place.file):\(place.line)"
+            answer = .ok(.object((data.objectValue ?? []) + [JSONValue.Member("note", .string(note))]))
+        }
         if let source = buttons[button]?.source {
             if let refusal = forget(button, from: source, at: now) { return .error(refusal) }
         } else {
