@@ -116,7 +116,9 @@ struct Diagnosis: Hashable, Sendable {
             .problem(
                 .daemon, "no daemon listens on \(path)",
                 mend: path == ControlSocket.systemPath
-                    ? "sudo systemctl start tryck" : "tryck run --config \(seen.configurationPath.shellWord)")
+                    ? "sudo systemctl start tryck"
+                    : seen.configuration == .absent
+                        ? "sudo tryck run" : "tryck run --config \(seen.configurationPath.shellWord)")
         case .silent(let failure): .problem(.daemon, "\(failure)", mend: "journalctl -u tryck -n 50")
         }
     }
@@ -422,6 +424,10 @@ struct Diagnosis: Hashable, Sendable {
             case .connectionRefused, .unreachable, .noAnswer, .connectionLost:
                 seen.brokerHost.map(Self.isHere) ?? true ? "sudo systemctl restart mosquitto" : edit
             case .security(_, .unusableFile(_, let path)): "ls -l \(path.shellWord)"
+            case .notAuthorized where seen.hasSecretPassword:
+                Self.edit(
+                    "\(SystemEnvironment.directory(of: seen.configurationPath))/secrets.yaml",
+                    then: "sudo systemctl restart tryck")
             case .hostNotFound, .notAuthorized, .clientIdentifierRejected, .protocolVersionRefused, .refused,
                 .security, .disconnectedByBroker, .packetTooLong, .tooMuchHeld, .malformedPacket, .unusableOption:
                 edit

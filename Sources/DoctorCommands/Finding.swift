@@ -65,7 +65,7 @@ enum FindingText {
 
     static func json(_ findings: [Finding]) -> JSONValue {
         [
-            "ok": .bool(findings.allSatisfy { $0.state == .ok }),
+            "ok": .bool(findings.allSatisfy { $0.state != .problem }),
             "findings": .array(
                 findings.map { finding in
                     [

@@ -134,7 +134,7 @@ struct ExplainCommand: ParsableCommand {
     }
 
     func run() throws {
-        let set = try FileChecker.rules(in: FileChecker.here.check(rules.map { .file($0) }))
+        let set = try FileChecker.rules(in: FileChecker.here.check(rules.map { .file($0) }, option: "--rules "))
         var given = try GivenValues.given(at: at, states: state, variables: variable, in: set)
         if live { given.complete(with: try LiveValues(control), in: set) }
         let missing = live ? try missingButtons(in: set) : []

@@ -41,6 +41,24 @@ struct DoctorTests {
         expectGolden(Self.text(Diagnosis(Self.withoutDaemon).findings), "doctor-no-daemon.txt")
     }
 
+    @Test("without a configuration, the command that starts a daemon names none")
+    func noConfiguration() {
+        var seen = Self.withoutDaemon
+        seen.configuration = .absent
+        seen.daemon = .silent(.notRunning(path: "/run/user/1000/tryck.sock"))
+        #expect(Diagnosis(seen).findings.first { $0.check == .daemon }?.mend == "sudo tryck run")
+        seen.configuration = Self.well.configuration
+        #expect(
+            Diagnosis(seen).findings.first { $0.check == .daemon }?.mend
+                == "tryck run --config /etc/tryck/tryck.yaml")
+    }
+
+    @Test("what only needs attention is no fault")
+    func warnings() {
+        #expect(FindingText.json([.warning(.rules, "a", mend: "b")])["ok"] == true)
+        #expect(FindingText.json([.problem(.rules, "a", mend: "b")])["ok"] == false)
+    }
+
     @Test("an adapter's fault is not taken for the broker's, nor the other way round")
     func order() {
         var seen = Self.well
@@ -384,6 +402,11 @@ extension DoctorTests {
                 Fault(name: "adapter of BlueZ", isWithoutDaemon: true) { $0.adapter = .left("hci0", isChosen: false) },
                 broker("broker down", .connectionRefused(endpoint: "localhost:1883")),
                 broker("wrong password", .notAuthorized(endpoint: "localhost:1883", hasUsername: true)),
+                Fault(name: "wrong password in secrets.yaml", isWithoutDaemon: true) {
+                    $0.hasSecretPassword = true
+                    $0.broker = .failed(.notAuthorized(endpoint: "localhost:1883", hasUsername: true))
+                },
+                broker("name of the broker that only mDNS knows", .hostNotFound(host: "homeassistant.local")),
                 broker("wrong CA", .security(endpoint: "localhost:8883", .untrustedCertificate)),
                 broker(
                     "CA file missing",
