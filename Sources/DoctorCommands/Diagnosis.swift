@@ -27,7 +27,8 @@ struct Diagnosis: Hashable, Sendable {
     /// A finding for each check that could be made, in the order in which problems are best mended.
     var findings: [Finding] {
         [
-            clock, configuration, rules, state, space, database, daemon, adapter, sharing, signal, sources, broker,
+            clock, configuration, rules, state, space, database, daemon, adapter, sharing, signal, batteries, sources,
+            broker,
             uplink, engine, flicd,
         ].compactMap(\.self)
     }
@@ -304,6 +305,14 @@ struct Diagnosis: Hashable, Sendable {
     }
 
     /// Only the daemon's answer counts, because a connection of this command to a flicd would be another client of it.
+    private var batteries: Finding? {
+        guard let buttons = seen.buttons else { return nil }
+        let low = buttons.filter { $0["battery_low"]?.boolValue == true }.map { $0.text("name").visible }
+        guard !low.isEmpty else { return .ok(.batteries, "none is low") }
+        return .warning(
+            .batteries, "low: \(low.joined(separator: ", ")): change it, a CR2032", mend: "tryck buttons")
+    }
+
     private var sources: Finding? {
         guard let sources = status?["sources"]?.arrayValue, !sources.isEmpty else { return nil }
         if let lost = sources.first(where: { $0["connected"]?.boolValue != true }) {

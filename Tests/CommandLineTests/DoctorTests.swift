@@ -355,6 +355,7 @@ extension DoctorTests {
                         status(notices: [#""kitchen" (BA00-A00001, home.yaml:13) is not paired: tryck pair"#]))
                 },
                 Fault(name: "a button that is too far away") { $0.buttons?.append(["name": "my attic", "rssi": -95]) },
+                Fault(name: "a low battery") { $0.buttons?.append(["name": "attic", "battery_low": true]) },
                 Fault(name: "buttons that no radio hears well enough") {
                     $0.buttons = [
                         [
@@ -506,11 +507,12 @@ extension DoctorTests {
         case .adapter: 7
         case .sharing: 8
         case .signal: 9
-        case .sources: 10
-        case .broker: 11
-        case .uplink: 12
-        case .engine: 13
-        case .flicd: 14
+        case .batteries: 10
+        case .sources: 11
+        case .broker: 12
+        case .uplink: 13
+        case .engine: 14
+        case .flicd: 15
         }
     }
 }
