@@ -1,6 +1,7 @@
 import CommandText
 import Edges
 import JSON
+import Platform
 
 /// Derives the findings about the connections of the daemon: to flicds, to brokers, and from clients of flicd.
 struct ConnectionDiagnosis: Hashable, Sendable {
@@ -133,6 +134,10 @@ struct ConnectionDiagnosis: Hashable, Sendable {
             case .connectionRefused, .unreachable, .noAnswer, .connectionLost:
                 seen.brokerHost.map(Self.isHere) ?? true ? "sudo systemctl restart mosquitto" : seen.edit
             case .security(_, .unusableFile(_, let path)): "ls -l \(path.shellWord)"
+            case .notAuthorized where seen.hasSecretPassword:
+                Observations.edit(
+                    "\(SystemEnvironment.directory(of: seen.configurationPath))/secrets.yaml",
+                    then: "sudo systemctl restart tryck")
             case .hostNotFound, .notAuthorized, .clientIdentifierRejected, .protocolVersionRefused, .refused,
                 .security, .disconnectedByBroker, .packetTooLong, .tooMuchHeld, .malformedPacket, .unusableOption:
                 seen.edit

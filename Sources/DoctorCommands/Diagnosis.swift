@@ -25,7 +25,7 @@ struct Diagnosis: Hashable, Sendable {
         let connections = ConnectionDiagnosis(seen)
         return [
             clock, configuration, rules, directory.state, directory.space, directory.database, daemon, radios.adapter,
-            radios.sharing, radios.signal, connections.sources, connections.broker, connections.uplink,
+            radios.sharing, radios.signal, batteries, connections.sources, connections.broker, connections.uplink,
             connections.engine, connections.flicd,
         ].compactMap(\.self)
     }
@@ -44,7 +44,7 @@ struct Diagnosis: Hashable, Sendable {
 
     private var rules: Finding? {
         if case .unknown = seen.rules { return nil }
-        let found = file(.rules, seen.rules, mend: "tryck check") ?? .ok(.rules, "there are none")
+        let found = file(.rules, seen.rules, mend: "tryck check") ?? absentRules
         guard found.state == .ok else { return found }
         if seen.failingTests > 0 {
             return .warning(
@@ -59,7 +59,23 @@ struct Diagnosis: Hashable, Sendable {
         {
             return .warning(.rules, sentence, mend: Observations.edit(path, then: "tryck reload"))
         }
+        if let sentence = status?["rules"]?["notices"]?.arrayValue?.first?.stringValue {
+            let hasRules = status?["rules"]?["loaded"]?.integerValue ?? 0 > 0
+            return .warning(
+                .rules, sentence,
+                mend: hasRules ? "tryck pair" : Observations.edit(seen.rulesPath, then: "tryck reload"))
+        }
         return found
+    }
+
+    /// A site may leave all rules to its engines.
+    private var absentRules: Finding {
+        guard status?["uplink"]?["topic"]?.stringValue == nil else {
+            return .ok(.rules, "none: its engines have the rules")
+        }
+        return .warning(
+            .rules, "none: \(seen.rulesPath) does not exist: create it, or put tryck.yaml beside your rules",
+            mend: Observations.edit(seen.rulesPath, then: "tryck reload"))
     }
 
     private func file(_ check: Finding.Check, _ file: Observations.File, mend: String) -> Finding? {
@@ -76,6 +92,13 @@ struct Diagnosis: Hashable, Sendable {
                 mend: "tryck check \(name.shellWord)")
         case .unusable(let sentence): .problem(check, sentence.asFinding, mend: mend)
         }
+    }
+
+    private var batteries: Finding? {
+        guard let buttons = seen.buttons else { return nil }
+        let low = buttons.filter { $0["battery_low"]?.boolValue == true }.map { $0.text("name").visible }
+        guard !low.isEmpty else { return .ok(.batteries, "none is low") }
+        return .warning(.batteries, "low: \(low.joined(separator: ", ")): change it, a CR2032", mend: "tryck buttons")
     }
 
     private var daemon: Finding {
@@ -95,7 +118,9 @@ struct Diagnosis: Hashable, Sendable {
             .problem(
                 .daemon, "no daemon listens on \(path)",
                 mend: path == ControlSocket.systemPath
-                    ? "sudo systemctl start tryck" : "tryck run --config \(seen.configurationPath.shellWord)")
+                    ? "sudo systemctl start tryck"
+                    : seen.configuration == .absent
+                        ? "sudo tryck run" : "tryck run --config \(seen.configurationPath.shellWord)")
         case .silent(let failure): .problem(.daemon, "\(failure)", mend: "journalctl -u tryck -n 50")
         }
     }

@@ -63,6 +63,10 @@ struct Observations: Hashable, Sendable {
     var configurationPath = "/etc/tryck/tryck.yaml"
     var configuration = File.absent
     var rules = File.absent
+    /// The entry file of the rules, whether it exists or not.
+    var rulesPath = "/etc/tryck/rules/home.yaml"
+    /// True if the configuration reads a password from `secrets.yaml`.
+    var hasSecretPassword = false
     /// How many of the rules' own tests fail.
     var failingTests = 0
     var broker = Broker.notTried

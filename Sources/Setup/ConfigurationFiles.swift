@@ -143,9 +143,13 @@ package struct ConfigurationFiles: Sendable {
     package func loadEnvironment(in directory: String) -> LoadInputs {
         let secretsPath = directory + "/secrets.yaml"
         // Only a regular file is read, because the daemon would wait for the other end of a pipe.
-        var secrets: SourceFile?
-        if case .files(let files) = RuleFiles.file(secretsPath) { secrets = files.first.map { SourceFile($0) } }
-        return LoadInputs(secrets: secrets, variables: environment)
+        var inputs = LoadInputs(variables: environment)
+        switch RuleFiles.file(secretsPath) {
+        case .files(let files): inputs.secrets = files.first.map { SourceFile($0) }
+        case .cannotBeRead: inputs.areSecretsHidden = true
+        case .noSuchFile, .isOutside, .tooManyFiles: break
+        }
+        return inputs
     }
 
     private static func report(_ diagnostics: [Diagnostic], on text: FileText) -> String {
