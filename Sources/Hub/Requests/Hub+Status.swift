@@ -130,7 +130,4 @@ extension Hub {
         if !record.positions.isEmpty { members.append(.init("positions", record.positions.json)) }
         return .object(members)
     }
-
-    /// The fingerprint of the rules that run.
-    package var ruleFingerprint: String { rules.set.fingerprint }
 }
