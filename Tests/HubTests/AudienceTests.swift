@@ -22,6 +22,8 @@ struct ReportingHouse {
     private(set) var retained: [String: JSONValue] = [:]
     /// Lines for the client that watches, since the last report.
     private(set) var lines: [JSONValue] = []
+    /// The messages about the bridge since the last report.
+    private(set) var bridgeMessages: [JSONValue] = []
     private(set) var changes: [StoreChange] = []
     /// The number of records since the last report.
     private(set) var recordCount = 0
@@ -96,6 +98,7 @@ struct ReportingHouse {
 
     mutating func forget() {
         lines = []
+        bridgeMessages = []
         changes = []
         recordCount = 0
     }
@@ -111,7 +114,9 @@ struct ReportingHouse {
         for effect in effects {
             switch effect {
             case .publish(let id, let message, _):
-                if message.retain { retained[message.topicName] = try? JSONValue(parsing: message.payload) }
+                let payload = try? JSONValue(parsing: message.payload)
+                if message.retain { retained[message.topicName] = payload }
+                if message.topicName == "tryck/bridge/event", let payload { bridgeMessages.append(payload) }
                 take(.published(id))
             case .broadcast(_, let line): lines.append(line)
             case .respond(_, let line): answer = line
@@ -368,6 +373,16 @@ struct AudienceTests {
         told.change(&house)
         house.settle()
         #expect(told.isTold(house.hello[Self.button]))
+    }
+
+    @Test("a button that is paired reaches its own topics, and is told of once")
+    func introduction() {
+        var house = ReportingHouse()
+        house.report(.effect(.forgotten(Self.button)))
+        #expect(house.status == nil)
+        house.report(.effect(.paired(ReportingHouse.known(nickname: "Oven"), batteryMillivolts: 3005)))
+        #expect(house.status?["nickname"] == "Oven" && house.status?["battery"] != nil)
+        #expect(house.bridgeMessages.count { $0["type"] == "button_paired" } == 1)
     }
 
     @Test("another radio that looks for a button reaches those who watch")
