@@ -81,4 +81,14 @@ struct Observations: Hashable, Sendable {
     /// The daemon's answer to the request `buttons`; `nil` if no daemon has answered.
     var buttons: [JSONValue]?
     var stateDirectory: StateDirectoryReport
+
+    /// The daemon's answer to the request `status`; `nil` if no daemon has answered.
+    var status: JSONValue? { if case .status(let status) = daemon { status } else { nil } }
+
+    /// The command that edits the configuration and makes the daemon read it.
+    var edit: String { Self.edit(configurationPath, then: "sudo systemctl restart tryck") }
+
+    static func edit(_ path: String, then next: String) -> String {
+        path.hasPrefix("/etc/") ? "sudoedit \(path.shellWord) && \(next)" : "${EDITOR:-nano} \(path.shellWord)"
+    }
 }

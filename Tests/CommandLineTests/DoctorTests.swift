@@ -270,7 +270,7 @@ extension DoctorTests {
                     $0.stateDirectory.freeSpace = 0
                 },
                 Fault(name: "state directory open to others") { $0.stateDirectory.mode = 0o755 },
-                Fault(name: "full disk") { $0.stateDirectory.freeSpace = Diagnosis.leastFreeSpace - 1 },
+                Fault(name: "full disk") { $0.stateDirectory.freeSpace = StateDirectoryDiagnosis.leastFreeSpace - 1 },
                 Fault(name: "damaged database") {
                     $0.stateDirectory.database = .failed(
                         .damaged(path: "/var/lib/tryck/tryck.sqlite", cause: "Page 3 is never used"))
