@@ -6,7 +6,8 @@ import Setup
 
 /// Derives the findings about the state directory: whether the daemon can write it, its free space, and its database.
 struct StateDirectoryDiagnosis: Hashable, Sendable {
-    /// The space in octets without which there is a finding. With less, the daemon's next events and the checkpoint of its write-ahead log may not fit.
+    /// The space in octets without which there is a finding. With less, the daemon's next events and the checkpoint of its
+    /// write-ahead log may not fit.
     static let leastFreeSpace: UInt64 = 16 * 1024 * 1024
 
     private let seen: Observations
