@@ -9,6 +9,7 @@ import RuleCommands
 import RuleLoader
 import RuleTesting
 import Rules
+import Settings
 import Setup
 
 /// Looks at everything that the daemon needs, as the daemon would find it, and changes no file.

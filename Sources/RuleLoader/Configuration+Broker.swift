@@ -1,3 +1,5 @@
+import Settings
+
 extension Configuration.Broker {
     /// Parses the value of `broker:`.
     init?(_ text: String) {

@@ -2,6 +2,7 @@ import ButtonModel
 import Diagnostics
 import ESPHome
 import Expressions
+import Settings
 
 // Reads `bluetooth: transport` and `radios:`.
 extension ConfigurationReader {

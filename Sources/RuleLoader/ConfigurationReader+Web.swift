@@ -1,4 +1,5 @@
 import Expressions
+import Settings
 
 // Reads `web:`.
 extension ConfigurationReader {

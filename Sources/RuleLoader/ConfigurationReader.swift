@@ -3,6 +3,7 @@ import Diagnostics
 import ESPHome
 import Expressions
 import Rules
+import Settings
 
 /// Reads `tryck.yaml`.
 struct ConfigurationReader {

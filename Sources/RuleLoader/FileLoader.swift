@@ -1,5 +1,6 @@
 package import Diagnostics
 package import Rules
+package import Settings
 
 /// A file as it was read from disk.
 package struct SourceFile: Sendable {

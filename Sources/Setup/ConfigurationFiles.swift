@@ -5,6 +5,7 @@ import JSON
 import Platform
 package import RuleLoader
 import Rules
+package import Settings
 
 /// The rules with which the daemon starts.
 struct InitialRules: Sendable {

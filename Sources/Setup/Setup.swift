@@ -4,8 +4,9 @@ import Edges
 package import Hub
 package import Platform
 import Radios
-package import RuleLoader
+import RuleLoader
 package import Rules
+package import Settings
 
 /// The settings of the daemon that are known before the event loop starts: the configuration, the rules, and the paths.
 package struct Setup: Sendable {

@@ -2,6 +2,7 @@ import ButtonModel
 import Diagnostics
 import RuleLoader
 import Rules
+import Settings
 import Testing
 
 @Suite("What tryck.yaml says")

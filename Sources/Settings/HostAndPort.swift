@@ -17,9 +17,9 @@ package struct HostAndPort: Hashable, Sendable, CustomStringConvertible {
         let afterBracket = host.lastIndex(of: "]").map { host.index(after: $0) } ?? host.startIndex
         if let colon = host[afterBracket...].lastIndex(of: ":") {
             let digits = host[host.index(after: colon)...]
-            guard YAMLNumber.isInteger(String(digits)), let number = Int(digits), (1...65_535).contains(number) else {
-                return nil
-            }
+            guard digits.first != "0", digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(digits),
+                (1...65_535).contains(number)
+            else { return nil }
             port = number
             host = host[..<colon]
         }
@@ -50,7 +50,7 @@ extension HostAndPort {
     private static let scheme = "flicd://"
 
     /// Parses an entry of `sources:`: `flicd://HOST:PORT`, with port 5551 if none is written.
-    init?(source text: String) {
+    package init?(source text: String) {
         guard text.hasPrefix(Self.scheme) else { return nil }
         self.init(text.dropFirst(Self.scheme.count), defaultPort: 5551)
     }
