@@ -14,7 +14,7 @@ struct InitialRules: Sendable {
     var fault: String?
     /// The warnings and errors of the rules on the disk, in the form of `RuleLoadReport.problems`.
     var problems: [JSONValue] = []
-    /// The same warnings and errors as rendered text.
+    /// The same warnings and errors, each as a line of the log.
     var notices: [String] = []
     /// The source text of the rules that run.
     var recorded: RecordedRules?
@@ -37,7 +37,7 @@ package struct ConfigurationFiles: Sendable {
         package var path: String?
         /// The base of relative paths in the configuration.
         package var directory = "/etc/tryck"
-        /// Warnings as rendered text.
+        /// Warnings, each as a line of the log.
         package var notices: [String] = []
     }
 
@@ -53,7 +53,7 @@ package struct ConfigurationFiles: Sendable {
         }
         return LoadedConfiguration(
             configuration: configuration, path: path, directory: directory,
-            notices: loaded.diagnostics.isEmpty ? [] : [ConfigurationFiles.report(loaded.diagnostics, on: text)])
+            notices: DiagnosticReport(loaded.diagnostics, sources: [:]).logLines)
     }
 
     /// The `state_directory` of the configuration; `nil` if it does not set one.
@@ -85,9 +85,9 @@ package struct ConfigurationFiles: Sendable {
             nothing.problems = [error.problem]
             return fallBack(in: stateDirectory, rulesOnDisk, because: "\(error)", nothing)
         }
-        let report = DiagnosticReport(loaded.result.diagnostics, sources: loaded.sources).text()
+        let report = DiagnosticReport(loaded.result.diagnostics, sources: loaded.sources)
         var initial = InitialRules(
-            problems: loaded.result.diagnostics.problemList, notices: report.isEmpty ? [] : [report],
+            problems: loaded.result.diagnostics.problemList, notices: report.logLines,
             watched: WatchedFiles(rulesOnDisk))
         initial.watched.add(loaded)
         guard let set = loaded.result.value else {
