@@ -115,7 +115,7 @@ extension RuleEngine {
         world.clockIsPlausible = isBelievable
         worldHasChanged = true
         if before == nil { resumeCooldowns(at: now) }
-        let due = carryOutDailyTimes(isContinuous: isContinuous, at: now, &effects)
+        let due = carryOutDailyTimes(isContinuous: isContinuous, isStart: step == nil, at: now, &effects)
         planAwaitedTimes(at: now, &effects)
         if isBelievable {
             resumeRuns(at: now, &effects)
