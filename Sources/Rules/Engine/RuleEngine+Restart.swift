@@ -256,7 +256,7 @@ extension RuleEngine {
         for group in scheduler.groups.keys.sorted() { endQueued(in: group, as: .interrupted, &effects) }
         for id in scheduler.ids where storedWaits[id] == nil {
             resume(id, at: now, &effects) { run, world, effects in
-                run.cancel(in: &world, at: now, &effects)
+                run.cancel(because: .programStops, in: &world, at: now, &effects)
                 run.result = .interrupted
                 run.trace.result = .interrupted
             }
@@ -276,7 +276,7 @@ extension RuleEngine {
         for group in scheduler.groups.keys.sorted() { endQueued(in: group, as: .interrupted, &effects) }
         for id in scheduler.ids {
             resume(id, at: now, &effects) { run, world, effects in
-                run.cancel(in: &world, at: now, &effects)
+                run.cancel(because: .otherEngineLeads, in: &world, at: now, &effects)
                 run.result = .interrupted
                 run.trace.result = .interrupted
             }
