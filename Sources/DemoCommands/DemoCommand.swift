@@ -24,6 +24,7 @@ struct DemoCommand: ParsableCommand {
               tryck demo --rules rules/home.yaml --simulator rules/simulator.yaml
               tryck demo --press kitchen:click,kitchen:double_click,hall:hold --json
               tryck demo --press sofa:swipe_left,desk:turn_10
+              tryck demo --rules home.yaml --press garage:click,wait:2s,garage:click
 
             With --sites, runs several daemons on one broker: sites with a button each, and engines with the rules. The \
             buttons are pressed in turn; the leading engine is killed, and another one takes over while presses go on.
@@ -34,7 +35,8 @@ struct DemoCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Perform these presses in order, and end when the last effect is completed. The presses are click, \
+            Perform these presses in order, and end when the last effect is completed. A press follows when the one \
+            before is decided; runs of rules may wait for it. wait:2s between presses waits. The presses are click, \
             double_click, hold, down, up, make_public; for a Duo also swipe_left, swipe_right, swipe_up, swipe_down, \
             push_turn_10, all of them also with the prefix small_; for a Twist also turn_10, turn_-10, push_turn_10, \
             in hundredths of a whole turn.

@@ -19,10 +19,15 @@ import Simulator
 /// | playing     | a press has no effects to wait for   | probing     | send any request                     |
 /// | probing     | the answer, and still no effects     | playing     | next press, or finish                |
 /// | probing     | the answer, and more effects         | playing     | wait                                 |
-/// | any         | the timer                            | done        | fail with what was awaited           |
+/// | playing     | only runs have not ended, before the | playing     | give them `patience`                 |
+/// |             | last press                           |             |                                      |
+/// | playing     | the timer of `patience` or `wait:`   | playing     | next press; after the last, wait     |
+/// | any         | the timer of a time limit            | done        | fail with what was awaited           |
 ///
 /// The probe closes a gap: the daemon's lines come in order, so its answer comes after all lines about the press,
 /// including those that have not been read yet.
+///
+/// A run may wait for the next press, in a `wait_for` or a delay. Therefore only the last press waits for the end of all runs.
 struct DemoRun: Hashable, Sendable {
     enum Input: Hashable, Sendable {
         /// The control socket is connected.
@@ -60,6 +65,17 @@ struct DemoRun: Hashable, Sendable {
     /// How long pairing all buttons may take, and each press of a script.
     static let timeLimit = Duration.seconds(30)
 
+    /// How long a press waits for the ends of runs if another press follows. Runs that do not wait end sooner.
+    static let patience = Duration.milliseconds(500)
+
+    /// What the timer is for while a script is played.
+    private enum Pause: Hashable {
+        /// The runs may still end, until the timer fires.
+        case runs
+        /// The script waits.
+        case wait
+    }
+
     /// The transaction of the request after whose answer messages without lines are shown (`DemoMessages`).
     private static let orderTransaction = "order"
 
@@ -69,6 +85,10 @@ struct DemoRun: Hashable, Sendable {
     private let showsAll: Bool
     private var remaining: ArraySlice<DemoScript.Step>
     private var state = State.starting
+    /// `nil` if the timer is a time limit.
+    private var pause: Pause?
+    /// When the press under way becomes a failure.
+    private var limit = Instant(nanoseconds: 0)
     private var buttons: [String] = []
     private var readyButtons: Set<String> = []
     private var broker = ""
@@ -92,17 +112,17 @@ struct DemoRun: Hashable, Sendable {
                 .setTimer(now + Self.startTimeLimit),
             ]
         case .received(let line):
-            return line["kind"] == nil ? answered(line, at: now) : lineReceived(line)
+            return line["kind"] == nil ? answered(line, at: now) : lineReceived(line, at: now)
         case .subscribed:
             guard state == .listening else { return [] }
             state = .pairing
             return [permitJoin(for: Self.timeLimit), .setTimer(now + Self.timeLimit)]
         case .delivered(let message, let qos):
-            return delivered(message, qos: qos)
+            return delivered(message, qos: qos, at: now)
         case .act(let button, let action):
             guard state == .playing, script == nil else { return [] }
             return [press(action, button)]
-        case .timerFired: return timeLimitReached()
+        case .timerFired: return pause == nil ? timeLimitReached() : pauseIsOver(at: now)
         }
     }
 
@@ -114,6 +134,12 @@ struct DemoRun: Hashable, Sendable {
         case .pairing, .closing:
             return fail(.internalError, "Not every button could be paired within 30 s.\(complaint) Please report this.")
         case .playing, .probing, .done:
+            if tracker.isInRunsOnly, let rule = tracker.runningRule {
+                return fail(
+                    .negativeResult,
+                    "Rule \(rule) still runs 30 s after the last press. Give its waits a shorter time, or end them with another press."
+                )
+            }
             let awaited = tracker.awaited ?? "the daemon to answer"
             return fail(.internalError, "Nothing happened for 30 s; still waiting for \(awaited). Please report this.")
         }
@@ -133,12 +159,12 @@ struct DemoRun: Hashable, Sendable {
         case (.starting, ControlRequestName.status.rawValue): return statusReceived(data)
         case (.closing, BridgeRequestName.permitJoin.rawValue):
             state = .playing
-            return [.cancelTimer, .ready(buttons, broker: broker)] + nextPress(at: now)
+            return [.cancelTimer, .ready(buttons, broker: broker)] + nextStep(at: now)
         case (.probing, BridgeRequestName.healthCheck.rawValue):
             state = .playing
-            guard tracker.isSettled else { return [] }
+            guard tracker.isSettled else { return probeIfSettled(at: now) }
             if let failure = tracker.failure { return fail(.negativeResult, failure) }
-            return [.cancelTimer] + nextPress(at: now)
+            return [.cancelTimer] + nextStep(at: now)
         case (.starting, _), (.listening, _), (.pairing, _), (.closing, _), (.playing, _), (.probing, _), (.done, _):
             return []
         }
@@ -166,7 +192,7 @@ struct DemoRun: Hashable, Sendable {
         return [.subscribe(broker: url)]
     }
 
-    private mutating func lineReceived(_ line: JSONValue) -> [Effect] {
+    private mutating func lineReceived(_ line: JSONValue, at now: Instant) -> [Effect] {
         let shown: [Effect] = showsAll ? [.show(line)] : []
         let kind = StreamKind(line)
         if kind == .adapter || kind == .broker {
@@ -185,17 +211,17 @@ struct DemoRun: Hashable, Sendable {
         guard kind?.isCausedByRulesOrPresses == true else { return shown }
         tracker.received(line)
         // A message is shown only if the broker delivers it.
-        guard kind == .publish else { return [.show(line)] + probeIfSettled() }
+        guard kind == .publish else { return [.show(line)] + probeIfSettled(at: now) }
         // The broker does not deliver what was published before the subscription.
         guard state != .starting, state != .listening else { return [] }
-        return show(messages.told(line)) + probeIfSettled()
+        return show(messages.told(line)) + probeIfSettled(at: now)
     }
 
     // MARK: The broker
 
-    private mutating func delivered(_ message: PressTracker.Message, qos: Int) -> [Effect] {
+    private mutating func delivered(_ message: PressTracker.Message, qos: Int, at now: Instant) -> [Effect] {
         tracker.delivered(message)
-        return show(messages.delivered(message, qos: qos)) + askForOrder() + probeIfSettled()
+        return show(messages.delivered(message, qos: qos)) + askForOrder() + probeIfSettled(at: now)
     }
 
     /// Shows the line of a message. Messages of the bridge about itself are no effect of a press.
@@ -217,20 +243,42 @@ struct DemoRun: Hashable, Sendable {
 
     // MARK: The script
 
-    private mutating func nextPress(at now: Instant) -> [Effect] {
+    private mutating func nextStep(at now: Instant) -> [Effect] {
         guard script != nil else { return [] }
-        guard let step = remaining.popFirst() else {
+        switch remaining.popFirst() {
+        case nil:
             state = .done
             return [.finish]
+        case .wait(let duration):
+            pause = .wait
+            return [.setTimer(now + duration)]
+        case .press(let button, let action):
+            tracker.begin(action)
+            limit = now + Self.timeLimit
+            return [press(action, button), .setTimer(limit)]
         }
-        tracker.begin(step.action)
-        return [press(step.action, step.button), .setTimer(now + Self.timeLimit)]
     }
 
-    private mutating func probeIfSettled() -> [Effect] {
-        guard script != nil, state == .playing, tracker.isSettled else { return [] }
-        state = .probing
-        return [request(BridgeRequestName.healthCheck)]
+    private mutating func probeIfSettled(at now: Instant) -> [Effect] {
+        guard script != nil, state == .playing, pause != .wait else { return [] }
+        if tracker.isSettled {
+            state = .probing
+            defer { pause = nil }
+            return (pause == nil ? [] : [.setTimer(limit)]) + [request(BridgeRequestName.healthCheck)]
+        }
+        guard tracker.isInRunsOnly, !remaining.isEmpty, pause == nil else { return [] }
+        pause = .runs
+        return [.setTimer(now + Self.patience)]
+    }
+
+    private mutating func pauseIsOver(at now: Instant) -> [Effect] {
+        if let failure = tracker.failure { return fail(.negativeResult, failure) }
+        let ended = pause
+        pause = nil
+        // During the pause, a run may have sent a message that has not come back.
+        if !remaining.isEmpty, ended == .wait || tracker.isInRunsOnly { return nextStep(at: now) }
+        if ended == .wait { limit = now + Self.timeLimit }
+        return [.setTimer(limit)] + probeIfSettled(at: now)
     }
 
     private mutating func fail(_ status: ExitStatus, _ sentence: String) -> [Effect] {

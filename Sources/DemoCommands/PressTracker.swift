@@ -79,18 +79,26 @@ struct PressTracker: Hashable, Sendable {
 
     var isSettled: Bool { awaited == nil }
 
+    /// True if only runs of rules are not over yet. They may wait for the next press.
+    var isInRunsOnly: Bool { awaitedMove == nil && awaitedMessage == nil && runningRule != nil }
+
+    /// The first rule that still runs.
+    var runningRule: String? { runs.min { $0.key < $1.key }?.value }
+
     /// The first thing that is awaited, for people; `nil` when nothing is.
-    var awaited: String? {
+    var awaited: String? { awaitedMove ?? runningRule.map { "rule \($0) to end" } ?? awaitedMessage }
+
+    private var awaitedMove: String? {
         if awaitedDowns > 0 || awaitedUps > 0 || awaitedTurns > 0 { return "the button to move" }
         let moved = movedButtons.compactMap { trains[$0] }
         if waitsForGestures, moved.contains(where: { $0.undecidedPresses > 0 || $0.isHeld }) {
             return "the press to become a gesture"
         }
-        if let rule = runs.min(by: { $0.key < $1.key })?.value { return "rule \(rule) to end" }
-        if let message = undelivered.filter({ $0.value > 0 }).map(\.key.topicName).min() {
-            return "the message on \(message) to arrive"
-        }
         return nil
+    }
+
+    private var awaitedMessage: String? {
+        undelivered.filter { $0.value > 0 }.map(\.key.topicName).min().map { "the message on \($0) to arrive" }
     }
 
     private mutating func happened(_ event: String, on button: String, _ line: JSONValue) {

@@ -71,8 +71,9 @@ extension RuleSetReader {
     }
 
     /// Warns of a leaf that is an object or a list in quotes (W711), because the receiver would get a JSON string.
+    /// With `!literal`, a string is meant.
     private mutating func warnOfQuotedJSON(_ node: YAMLNode, _ textKey: String) {
-        guard node.tag == nil || node.tag == .literal, let text = node.scalar,
+        guard node.tag == nil, let text = node.scalar,
             let beginning = text.unicodeScalars.firstIndex(where: { !$0.properties.isWhitespace }),
             "{[".unicodeScalars.contains(text.unicodeScalars[beginning]),
             // A value that begins with a template is neither an object nor a list. Most values with a brace are such templates.

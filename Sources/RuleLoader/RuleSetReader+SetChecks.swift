@@ -116,11 +116,13 @@ extension RuleSetReader {
             guard delays.total > RuleSetReader.maximumUnwarnedDelay, delays.total > ruleSet.rules[index].cooldown,
                 let longest = delays.longest
             else { continue }
+            // Nobody expects that a time of day starts a second run while the first one waits.
+            guard let dropped = ruleSet.rules[index].eventsThatMayRepeat else { continue }
             let total = Value(delays.total).text ?? ""
             let message =
                 longest.duration == delays.total
-                ? "presses during the \(total) delay are dropped (mode: single)"
-                : "presses during \(total) of delays are dropped (mode: single)"
+                ? "\(dropped) during the \(total) delay are dropped (mode: single)"
+                : "\(dropped) during \(total) of delays are dropped (mode: single)"
             warn(
                 "W705", at: longest.step, message,
                 hint: Hint("did you mean mode: restart?", restarting(ruleSet.rules[index], longest.step)))
@@ -218,6 +220,15 @@ extension RuleSetReader {
 
     private func document(of location: SourceLocation) -> Int? {
         documents.firstIndex { $0.checker.source.name == location.file }
+    }
+}
+
+extension Rule {
+    /// What triggers the rule at any time, for a message; `nil` if only times of day do.
+    fileprivate var eventsThatMayRepeat: String? {
+        if triggers.contains(where: \.isOfButton) { return "presses" }
+        let hasStates = triggers.contains { if case .states = $0.origin { true } else { false } }
+        return hasStates ? "changes" : nil
     }
 }
 

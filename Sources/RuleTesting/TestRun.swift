@@ -37,6 +37,8 @@ struct TestRun {
     private(set) var heard: [(button: ButtonID, names: [String])] = []
     /// For each rule, why changes of states since the latest `expect` did not start it.
     private(set) var stateReasons: [String: [String]] = [:]
+    /// True while a step sets the clock, which may jump over the times of rules.
+    private var isSettingClock = false
     /// The wall clock at the latest `expect`.
     private(set) var clockAtExpect = UTCTime(milliseconds: 0)
     /// The rules that an event matched since the latest `expect`.
@@ -178,7 +180,9 @@ extension TestRun {
     private mutating func take(_ effect: RuleEngine.Effect, _ inputs: inout [RuleEngine.Input]) {
         switch effect {
         case .recognised(let event): note(event.button, event.kind.name)
-        case .variableChanged, .enabledChanged, .triggerModeDropped, .unsubscribe, .log: break
+        case .variableChanged, .enabledChanged, .triggerModeDropped, .unsubscribe: break
+        case .log(_, let line):
+            if isSettingClock { reasons.append("\(line): time: jumps over it, and advance: lets it come") }
         case .started(let run, let rule, _):
             nextRun = max(nextRun, run.rawValue + 1)
             live[run] = rule
@@ -353,7 +357,9 @@ extension TestRun {
             }
         guard let time else { return }
         start = (time, now)
+        isSettingClock = true
         feed(.wallClock(time, isBelievable: true))
+        isSettingClock = false
     }
 
     private mutating func setBroker(_ isOnline: Bool) {

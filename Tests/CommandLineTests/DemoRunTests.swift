@@ -96,6 +96,87 @@ struct DemoRunTests {
         talk.when(.timerFired, expect: .nothing)
     }
 
+    /// A demo with this script, in which the first press of `hall` is a click and has started a run.
+    private static func runningAfterClick(_ script: String) throws -> Talk {
+        var talk = try playing(script)
+        talk.given(answer("permit_join"))
+        talk.given(.received(line("rule", ("rule", "r"), ("run", 1), ("outcome", "started"))))
+        for event in ["down", "up"] as [JSONValue] {
+            talk.given(.received(line("event", ("id", "2"), ("event", event))))
+        }
+        return talk
+    }
+
+    private static func click(_ button: JSONValue) -> JSONValue { line("event", ("id", button), ("event", "click")) }
+
+    @Test("a run that waits does not keep the next press back, but the end of the script")
+    func waitingRun() throws {
+        var talk = try Self.runningAfterClick("hall:click,hall:up")
+        talk.when(.received(Self.click("2")), expect: .show(Self.click("2")), .setTimer(talk.now + DemoRun.patience))
+        talk.wait(DemoRun.patience)
+        talk.when(.timerFired, expect: Self.press("hall", "up"), .setTimer(talk.now + .seconds(30)))
+        let up = Self.line("event", ("id", "2"), ("event", "up"))
+        talk.when(.received(up), expect: .show(up))
+        let completed = Self.line("rule", ("rule", "r"), ("run", 1), ("outcome", "completed"))
+        talk.when(.received(completed), expect: .show(completed), Self.request("health_check"))
+        talk.when(Self.answer("health_check"), expect: .cancelTimer, .finish)
+    }
+
+    @Test("a run that ends soon is over before the next press")
+    func shortRun() throws {
+        var talk = try Self.runningAfterClick("hall:click,hall:up")
+        let limit = talk.now + .seconds(30)
+        talk.given(.received(Self.click("2")))
+        let completed = Self.line("rule", ("rule", "r"), ("run", 1), ("outcome", "completed"))
+        talk.when(
+            .received(completed), expect: .show(completed), .setTimer(limit), Self.request("health_check"))
+        talk.when(
+            Self.answer("health_check"), expect: .cancelTimer, Self.press("hall", "up"),
+            .setTimer(talk.now + .seconds(30)))
+    }
+
+    @Test("wait: keeps the next press back for a time, and at the end the script back from its end")
+    func waits() throws {
+        var talk = try Self.playing("wait:2s,hall:up,wait:1s")
+        talk.when(
+            Self.answer("permit_join"), expect: .cancelTimer, Self.ready, .setTimer(talk.now + .seconds(2)))
+        talk.wait(.seconds(2))
+        talk.when(.timerFired, expect: Self.press("hall", "up"), .setTimer(talk.now + .seconds(30)))
+        let up = Self.line("event", ("id", "2"), ("event", "up"))
+        talk.when(.received(up), expect: .show(up), Self.request("health_check"))
+        talk.when(Self.answer("health_check"), expect: .cancelTimer, .setTimer(talk.now + .seconds(1)))
+        let started = Self.line("rule", ("rule", "r"), ("run", 1), ("outcome", "started"))
+        talk.when(.received(started), expect: .show(started))
+        talk.wait(.seconds(1))
+        talk.when(.timerFired, expect: .setTimer(talk.now + .seconds(30)))
+        let completed = Self.line("rule", ("rule", "r"), ("run", 1), ("outcome", "completed"))
+        talk.when(.received(completed), expect: .show(completed), Self.request("health_check"))
+        talk.when(Self.answer("health_check"), expect: .cancelTimer, .finish)
+    }
+
+    @Test("a run that does not end after the last press is named")
+    func endlessRun() throws {
+        var talk = try Self.runningAfterClick("hall:click")
+        talk.when(.received(Self.click("2")), expect: .show(Self.click("2")))
+        talk.wait(.seconds(30))
+        talk.when(
+            .timerFired,
+            expect: .fail(
+                Failure(
+                    .negativeResult,
+                    "Rule r still runs 30 s after the last press. Give its waits a shorter time, or end them with another press."
+                )))
+    }
+
+    @Test("a button may be called wait")
+    func buttonCalledWait() throws {
+        #expect(try DemoScript(parsing: "wait:click").steps == [.press("wait", .press(.click))])
+        #expect(try DemoScript(parsing: "wait:1m30s").steps == [.wait(.seconds(90))])
+        for text in ["wait:2", "wait:", "wait:2h"] {
+            #expect(throws: Failure.self) { try DemoScript(parsing: text) }
+        }
+    }
+
     @Test("a rule that failed ends the script with its reason")
     func failedRule() throws {
         var talk = try Self.playing("hall:up")

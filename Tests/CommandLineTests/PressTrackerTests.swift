@@ -98,6 +98,20 @@ struct PressTrackerTests {
         #expect(tracker.isSettled)
     }
 
+    @Test("a press is in runs only when its gesture is decided and its messages came back")
+    func runsOnly() {
+        var tracker = Self.tracker(.press(.click), Self.event("down"), Self.event("up"), Self.rule("started"))
+        #expect(!tracker.isInRunsOnly)
+        tracker.received(Self.event("click"))
+        #expect(tracker.isInRunsOnly && tracker.runningRule == "evening")
+        tracker.received(Self.publish("x"))
+        #expect(!tracker.isInRunsOnly)
+        tracker.delivered(.init(topicName: "a", payload: "x"))
+        #expect(tracker.isInRunsOnly && !tracker.isSettled)
+        tracker.received(Self.rule("completed"))
+        #expect(!tracker.isInRunsOnly && tracker.isSettled)
+    }
+
     @Test("a rule that a gate stopped is no run")
     func gates() {
         let stopped: JSONValue = ["kind": "rule", "rule": "evening", "outcome": "dropped_busy"]

@@ -350,6 +350,15 @@ struct ExpectationTests {
         #expect(none == "! expected  publish t\n  happened  nothing\n  why       one › actions[0].delay: waits 1h")
     }
 
+    @Test("a failure says that the clock has jumped over the time of a rule")
+    func jumpedTime() throws {
+        let failure = try Tested.failure(
+            #"rules: [{id: pill, triggers: {at: "21:00"}, actions: {publish: {topic: t}}}]"#,
+            steps: "- time: \"21:01\"\n- expect: [{publish: {topic: t}}]")
+        #expect(failure.contains("why       rule pill has missed 2026-01-15T21:00:00"), "\(failure)")
+        #expect(failure.contains("time: jumps over it, and advance: lets it come"))
+    }
+
     @Test("a failure shows info logs only if a log was expected")
     func lines() throws {
         #expect(

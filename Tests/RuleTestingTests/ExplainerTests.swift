@@ -49,6 +49,7 @@ struct ExplainerTests {
         let explanation = try explained(21, 0)
         #expect(explanation.verdicts.map(\.rule) == ["pill"])
         #expect(explanation.verdicts[0].stoppedBy == nil)
+        #expect(!explanation.verdicts[0].reasons.contains { $0.hasPrefix("queued") })
         #expect(explanation.verdicts[0].steps.joined().contains("pill 2026-03-01T21:00:00"), "\(explanation)")
         #expect(try explained(21, 0, guest: true).verdicts.map(\.stoppedBy) == [.conditions])
         #expect(try explained(20, 59).verdicts == [])
@@ -66,6 +67,9 @@ struct ExplainerTests {
         #expect(explanation.verdicts.map(\.rule) == ["dark", "every"])
         #expect(explanation.verdicts.map(\.stoppedBy) == [nil, .conditions])
         #expect(explanation.verdicts[0].steps.joined().contains("20 to 10"), "\(explanation)")
+        let lasting = "for: judged 5m later, if the state stays so"
+        #expect(explanation.verdicts.map { $0.reasons.contains(lasting) } == [true, false])
+        #expect(!explanation.verdicts.flatMap(\.reasons).contains { $0.hasPrefix("queued") })
         #expect(try explained(10, 9)?.verdicts.map(\.rule) == ["every"])
         #expect(try explained(10, 95)?.verdicts.map(\.stoppedBy) == [nil])
         #expect(try explained(10, 10)?.verdicts == [])

@@ -56,6 +56,29 @@ struct CancelTests {
         #expect(talk.click() == ["started 3 rule", "3 says false"])
     }
 
+    @Test("the trace says why a run was cancelled")
+    func reasons() {
+        func text(_ talk: Transcript<RuleEngine>, _ rule: String) -> String? {
+            talk.machine.traces(of: rule).first?.lines.last?.text
+        }
+        let slow = Rule.on(.click, id: "slow", mode: .restart, do: .pause("10s"))
+        let end = Rule.on(.click, of: .declared(1), id: "end", do: Step(.cancel([0])))
+        var again = House.talk(slow)
+        _ = again.click()
+        _ = again.click()
+        #expect(text(again, "slow") == "cancelled: pressed again (mode: restart)")
+        var other = House.talk(slow, end)
+        _ = other.click()
+        _ = other.click(of: House.hall)
+        #expect(text(other, "slow") == "cancelled by rule end")
+        var changed = House.talk(slow)
+        _ = changed.click()
+        var set = House.set([slow])
+        set.rules[0].steps = [.say("changed")]
+        _ = changed.tell(.reloaded(set))
+        #expect(text(changed, "slow") == "cancelled: the rule was changed")
+    }
+
     @Test("a rule with cancel at the beginning has no plan")
     func plan() {
         var talk = House.talk(.on(.down, do: Step(.cancel([0]))))

@@ -55,6 +55,28 @@ struct RandomTests {
         #expect(said(boot: .zero, pressesBefore: true) == first)
     }
 
+    @Test("a timer that fires late gives the numbers of its deadline, because a history does not contain it")
+    func lateTimer() throws {
+        let tell = try Step.tell("{{ random(1, 1000000) }}")
+        func said(late: Duration) -> [String] {
+            var talk = House.talk(.on(.click, do: tell, .pause("1s"), tell))
+            let first = Self.said(talk.click())
+            talk.wait(.seconds(1) + late)
+            return first + Self.said(talk.tell(.timerFired))
+        }
+        let inTime = said(late: .zero)
+        #expect(inTime.count == 2)
+        #expect(said(late: .milliseconds(7)) == inTime)
+    }
+
+    @Test("a timer at the time of the press that has set it draws other numbers than the press")
+    func timerOfSameInstant() throws {
+        let tell = try Step.tell("{{ random(1, 1000000) }}")
+        var talk = House.talk(.on(.click, do: tell, .pause("0s"), tell))
+        let said = Self.said(talk.click()) + Self.said(talk.pass(.milliseconds(1)))
+        #expect(said.count == 2 && Set(said).count == 2)
+    }
+
     @Test("a condition draws once when a rule is judged, and its reason names the number")
     func condition() throws {
         var talk = House.talk(Self.rule(try .tell("{{ random(1, 6) }}"), if: [try Self.isSix()]))

@@ -207,6 +207,13 @@ struct TimeTriggerTests {
                 "info: rule evening has missed 2026-01-15T21:00:00+00:00 and does not run",
             ])
         #expect(start(handled: Self.nine, at: Self.nine + .seconds(3600), rule) == [])
+        // A start at just the time. A rule without `missed` has nothing stored and misses it.
+        #expect(
+            start(handled: days, at: Self.nine, rule) == [
+                "keep reset of evening/21:00 at 2026-01-15T21:00:00.000Z", "started 1 evening",
+                "1 says 2026-01-15T21:00:00+00:00 0s", "completed 1",
+            ])
+        #expect(!start(handled: days, at: Self.nine, Self.rule()).contains("started 1 evening"))
         #expect(start(handled: nil, at: Self.nine + .seconds(60), rule).count == 1)
     }
 

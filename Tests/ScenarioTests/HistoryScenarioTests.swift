@@ -286,6 +286,34 @@ struct HistoryScenarioTests {
         #expect(lines.allSatisfy { $0["run"]?.integerValue != nil })
     }
 
+    @Test("a random number after a delay is shown as it was sent, although the timer fired late")
+    func lateTimer() throws {
+        let rules = HouseRules(
+            """
+            version: 1
+            buttons: {kitchen: "80:E4:DA:00:00:01"}
+            rules:
+              - id: dice
+                triggers: {button: kitchen, event: click}
+                actions:
+                  - delay: 3s
+                  - publish: {topic: home/dice, payload: "{{ random(1, 1000000) }}"}
+            """)
+        var house = Household(rules: rules, history: HouseHistory(), isWitnessed: true)
+        house.pairAll()
+        house.timerLateness = .milliseconds(7)
+        for _ in 0..<3 {
+            house.press("kitchen", .click)
+            house.wait(.seconds(10))
+        }
+        let sent = house.published.filter { $0.topicName == "home/dice" }.map {
+            String(decoding: $0.payload, as: UTF8.self)
+        }
+        let shown = try Self.shown(house).lines.filter { $0["topic"] == "home/dice" }
+        #expect(sent.count == 3 && Set(sent).count == 3)
+        #expect(shown.map { $0["payload"]?.stringValue } == sent)
+    }
+
     @Test("restarts of the daemon restore what the other rules have stored, also after a kill in the middle of a line")
     func restarts() throws {
         func rules(_ step: Int, _ more: String = "") -> HouseRules {

@@ -188,9 +188,11 @@ extension RuleEngine {
     ///
     /// - Parameter isContinuous: false if the clock has jumped, or is only known since now. A trigger then fires only if it has
     ///   `missed`.
+    /// - Parameter isStart: true if the clock is only known since now. Then a time that is just now was missed, too.
     /// - Returns: the triggers whose time has come, for `fire`.
     mutating func carryOutDailyTimes(
-        onlyDue: Bool = false, isContinuous: Bool = true, at now: Instant, _ effects: inout [Effect]
+        onlyDue: Bool = false, isContinuous: Bool = true, isStart: Bool = false, at now: Instant,
+        _ effects: inout [Effect]
     ) -> [DueTrigger] {
         guard !daily.isEmpty else { return [] }
         guard world.clock != nil, world.clockIsPlausible else {
@@ -209,7 +211,7 @@ extension RuleEngine {
                 // The initial value always fits the variable.
                 try? world.assign(set.variables[variable].initial, to: variable)
             case .trigger(let match):
-                if let late = lateness(of: match, due, time, isContinuous: isContinuous) {
+                if let late = lateness(of: match, due, time, isContinuous: isContinuous, isStart: isStart) {
                     fired.append(DueTrigger(match: match, due: due, late: late))
                 } else {
                     missed.append((match.rule, due))
@@ -229,15 +231,17 @@ extension RuleEngine {
 
     /// How late a trigger fires; `nil` if it does not fire any more.
     private func lateness(
-        of match: RuleIndex.Match, _ due: UTCTime, _ time: UTCTime, isContinuous: Bool
+        of match: RuleIndex.Match, _ due: UTCTime, _ time: UTCTime, isContinuous: Bool, isStart: Bool
     ) -> Duration? {
         let late = Duration.milliseconds(time.milliseconds.addingSaturating(-due.milliseconds))
         if isContinuous, late <= TimeTrigger.promptness { return .zero }
         let triggers = set.rules[match.rule].triggers
         guard triggers.indices.contains(match.trigger), case .times(let trigger) = triggers[match.trigger].origin
         else { return nil }
-        // A clock that is set to just that time has not passed it.
-        return late > .zero && late <= trigger.missed ? late : nil
+        // A clock that is set to just that time has not passed it. But nothing else can fire it after a
+        // start at just that time.
+        guard late > .zero || isStart && trigger.missed > .zero else { return nil }
+        return late <= trigger.missed ? late : nil
     }
 
     /// Reports times that have passed while the program was stopped or the clock jumped, in one line.

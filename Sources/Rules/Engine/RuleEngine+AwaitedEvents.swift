@@ -149,7 +149,7 @@ extension RuleEngine {
     mutating func endWaitsForEvents(of rule: Int, at now: Instant, _ effects: inout [Effect]) {
         guard !scheduler.runsWaitingForWorld.isEmpty else { return }
         for id in scheduler.ids where scheduler.runs[id]?.rule == rule && isWaitingForEvent(id) {
-            cancel(id, at: now, &effects)
+            cancel(id, because: .ruleDisabled, at: now, &effects)
         }
     }
 

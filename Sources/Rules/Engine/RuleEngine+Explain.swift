@@ -59,7 +59,14 @@ extension RuleEngine {
             let context = engine.changeContext(use.trigger, from: old, to: new, at: now)
             return old != new && use.trigger.comes(from: old, in: context) && use.trigger.goes(to: new, in: context)
         }
-        return engine.explain(engine.event(ofChange: state, from: old, to: new, at: now), matches.map(\.match), at: now)
+        let event = engine.event(ofChange: state, from: old, to: new, at: now)
+        var explanation = engine.explain(event, matches.map(\.match), at: now)
+        for index in explanation.verdicts.indices {
+            let own = matches.filter { set.rules[$0.match.rule].id == explanation.verdicts[index].rule }
+            guard let duration = own.map(\.trigger.duration).min(), duration > .zero else { continue }
+            explanation.verdicts[index].reasons.append("for: judged \(duration.text) later, if the state stays so")
+        }
+        return explanation
     }
 
     private func explain(_ event: Event, _ matches: [RuleIndex.Match], at now: Instant) -> Explanation {

@@ -68,7 +68,8 @@ extension RuleEngine {
             guard pass(.enabled, world.rules[rule].isEnabled, textOfEnabled(declared, world.rules[rule].isEnabled))
             else { return judgement }
         }
-        if gates.contains(.queued) {
+        // Only a button stores events.
+        if gates.contains(.queued), cause.button != nil {
             let policy = policy(of: declared, cause.button)
             let facts = cause.facts
             let endsAcceptedHold = policy.admits(hold)

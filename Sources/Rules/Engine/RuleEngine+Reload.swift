@@ -57,7 +57,7 @@ extension RuleEngine {
                         Cooldown(rule: set.rules[id.rule].id, button: id.button, endsAt: world.wallClock(at: now)))))
         }
         for id in scheduler.ids where scheduler.runs[id].map({ moves[$0.rule] == nil }) ?? false {
-            cancel(id, at: now, &effects)
+            cancel(id, because: .ruleChanged, at: now, &effects)
         }
         for (ruleIndex, rule) in changed where !rules.has(rule: rule, at: ruleIndex) {
             archive.forget(rule)

@@ -115,7 +115,7 @@ extension RuleEngine {
         world.clockIsPlausible = isBelievable
         worldHasChanged = true
         if before == nil { resumeCooldowns(at: now) }
-        let due = carryOutDailyTimes(isContinuous: isContinuous, at: now, &effects)
+        let due = carryOutDailyTimes(isContinuous: isContinuous, isStart: step == nil, at: now, &effects)
         planAwaitedTimes(at: now, &effects)
         if isBelievable {
             resumeRuns(at: now, &effects)
@@ -256,7 +256,7 @@ extension RuleEngine {
         for group in scheduler.groups.keys.sorted() { endQueued(in: group, as: .interrupted, &effects) }
         for id in scheduler.ids where storedWaits[id] == nil {
             resume(id, at: now, &effects) { run, world, effects in
-                run.cancel(in: &world, at: now, &effects)
+                run.cancel(because: .programStops, in: &world, at: now, &effects)
                 run.result = .interrupted
                 run.trace.result = .interrupted
             }
@@ -276,7 +276,7 @@ extension RuleEngine {
         for group in scheduler.groups.keys.sorted() { endQueued(in: group, as: .interrupted, &effects) }
         for id in scheduler.ids {
             resume(id, at: now, &effects) { run, world, effects in
-                run.cancel(in: &world, at: now, &effects)
+                run.cancel(because: .otherEngineLeads, in: &world, at: now, &effects)
                 run.result = .interrupted
                 run.trace.result = .interrupted
             }

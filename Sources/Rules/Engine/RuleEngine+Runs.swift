@@ -33,7 +33,8 @@ extension RuleEngine {
         var cause = cause
         if declared.mode == .restart, let running = scheduler.groups[group]?.running, !running.isEmpty {
             cause.facts.isInterrupting = true
-            for run in running { cancel(run, at: now, &effects) }
+            let reason = CancelReason.restarted(byButton: cause.button != nil)
+            for run in running { cancel(run, because: reason, at: now, &effects) }
         }
         let run = scheduler.enqueue(
             declared, in: group, cause, isDryRun: isDryRun || declared.isDryRun, at: now)
@@ -99,7 +100,7 @@ extension RuleEngine {
         // A run that has disabled its own rule was resumed once more by that, and may have ended there.
         guard let run = scheduler.runs[id] else { return }
         if let result = run.result { return finish(run, result, &effects) }
-        if run.isWaitingForEvent, !mayWaitForEvent(run) { return cancel(id, at: now, &effects) }
+        if run.isWaitingForEvent, !mayWaitForEvent(run) { return cancel(id, because: .ruleDisabled, at: now, &effects) }
         scheduler.reschedule(id)
         storeWait(of: run, at: now, &effects)
     }
@@ -117,20 +118,26 @@ extension RuleEngine {
     }
 
     /// Cancels a run, whether it has begun or not.
-    mutating func cancel(_ id: RunID, at now: Instant, _ effects: inout [Effect]) {
+    mutating func cancel(
+        _ id: RunID, because reason: CancelReason, at now: Instant, _ effects: inout [Effect]
+    ) {
         if let start = scheduler.withdraw(id, startsNext: !isStopped) {
             records[start.rule].note(.cancelled)
             effects.append(.finished(id, rule: set.rules[start.rule].id, .cancelled))
         } else {
-            resume(id, at: now, &effects) { $0.cancel(in: &$1, at: now, &$2) }
+            resume(id, at: now, &effects) { $0.cancel(because: reason, in: &$1, at: now, &$2) }
         }
     }
 
     /// Cancels all runs of a rule, those in progress and those that wait for their turn.
-    mutating func cancelRuns(of rule: Int, at now: Instant, _ effects: inout [Effect]) {
+    mutating func cancelRuns(
+        of rule: Int, because reason: CancelReason, at now: Instant, _ effects: inout [Effect]
+    ) {
         for group in scheduler.groups(ofRule: rule) { endQueued(in: group, as: .cancelled, &effects) }
         let running = scheduler.ids.filter { scheduler.runs[$0]?.rule == rule }
-        for run in scheduler.starts.filter({ $0.rule == rule }).map(\.run) + running { cancel(run, at: now, &effects) }
+        for run in scheduler.starts.filter({ $0.rule == rule }).map(\.run) + running {
+            cancel(run, because: reason, at: now, &effects)
+        }
     }
 
     /// Ends the runs that wait for their turn in a concurrency group.

@@ -118,7 +118,10 @@ extension RuleEngine {
                 effects.append(.store(.cycle(key, world.cycles[key])))
             case .enable(let ruleIndex, let isEnabled):
                 setEnabled(ruleIndex, isEnabled, at: now, &effects)
-            case .cancel(let ruleIndex): cancelRuns(of: ruleIndex, at: now, &effects)
+            case .cancel(let ruleIndex):
+                // Only a run cancels others, and it is known even if it has ended with this step.
+                let rule = run.flatMap { scheduler.runs[$0]?.trace.rule } ?? ""
+                cancelRuns(of: ruleIndex, because: .rule(rule), at: now, &effects)
             }
         }
     }

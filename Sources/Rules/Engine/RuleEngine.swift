@@ -275,6 +275,7 @@ package struct RuleEngine: Sendable {
         case .requested(let request): requested(request, at: now, &effects)
         case .given(let given): self.given(given, at: now, &effects)
         case .timerFired:
+            world.beginDraws(of: timer.armed ?? now, at: now)
             timer.fired()
             timerFiredAt = now
             timerFired(at: now, &effects)

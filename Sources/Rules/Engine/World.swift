@@ -121,6 +121,17 @@ extension World {
     }
 }
 
+extension World {
+    /// Begins the random numbers of a timer. A history does not contain timers, and a replay fires them exactly at their
+    /// deadlines, so the numbers depend on the deadline and not on the time at which the timer fired. They are other numbers than
+    /// those of an input at the deadline, because a deadline may be the time of the input that has set it.
+    mutating func beginDraws(of deadline: Instant, at now: Instant) {
+        guard let clock else { return }
+        let nanoseconds = min(deadline, now).nanoseconds(since: clock.at)
+        draws.begin(milliseconds: clock.utc.milliseconds, nanoseconds: nanoseconds.addingSaturating(1))
+    }
+}
+
 // MARK: - Variables
 
 extension World {

@@ -187,10 +187,12 @@ extension Run {
     }
 
     /// Cancels the run without executing `on_error`.
-    mutating func cancel(in world: inout World, at now: Instant, _ effects: inout [Effect]) {
+    mutating func cancel(
+        because reason: CancelReason, in world: inout World, at now: Instant, _ effects: inout [Effect]
+    ) {
         guard result == nil else { return }
         if case .result(let attempt, _) = waiting { effects.append(.cancel(attempt.step)) }
-        if let step = currentStep(in: world) { note(step, "cancelled", at: now) }
+        if let step = currentStep(in: world) { note(step, reason.text, at: now) }
         end(.cancelled, at: now)
     }
 }

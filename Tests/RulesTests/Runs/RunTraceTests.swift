@@ -97,7 +97,7 @@ struct RunTraceTests {
         talk.given(.begin)
         talk.wait(.seconds(3))
         talk.given(.cancel)
-        #expect(talk.trace.last == "actions[0].delay: cancelled")
+        #expect(talk.trace.last == "actions[0].delay: cancelled: the rule was changed")
         #expect(talk.machine.run.trace.result == .cancelled)
         #expect(talk.machine.run.trace.duration == .seconds(3))
     }

@@ -38,7 +38,7 @@ struct RunInWorld: StateMachine {
         case .released:
             world.held = []
             run.released(in: &world, at: now, &effects)
-        case .cancel: run.cancel(in: &world, at: now, &effects)
+        case .cancel: run.cancel(because: .ruleChanged, in: &world, at: now, &effects)
         }
         return effects
     }
