@@ -129,7 +129,7 @@ package enum StreamText {
         return switch event {
         case _ where !button.isEmpty: "runs: \(button) \(event)"
         case "at": "runs: its time has come"
-        case "state": "runs: a state has changed"
+        case "state": "runs: \(ChangeText.text(line) ?? "a state has changed")"
         default: "runs by request"
         }
     }

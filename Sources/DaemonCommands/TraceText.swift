@@ -37,7 +37,8 @@ enum TraceText {
 
     static func lines(_ run: JSONValue) -> [Line] {
         var head = Line("run \(run["run"]?.integerValue ?? 0)", .strong)
-        let cause = [run["button"]?.stringValue, run["event"]?.stringValue].compactMap(\.self).filter { !$0.isEmpty }
+        let event = ChangeText.text(run) ?? run["event"]?.stringValue
+        let cause = [run["button"]?.stringValue, event].compactMap(\.self).filter { !$0.isEmpty }
         head.append("  " + (cause.isEmpty ? "requested" : cause.joined(separator: " ")))
         head.append("  \(local(run.text("started_at")))  ", .faint)
         switch run["result"]?.stringValue {

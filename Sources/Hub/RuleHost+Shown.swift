@@ -249,22 +249,25 @@ extension RuleHost {
     }
 
     private func describe(_ trace: RunTrace, label: (ButtonID) -> String) -> JSONValue {
-        [
-            "run": .integer(Int64(clamping: trace.run.rawValue)), "started_at": .string(trace.startedAt.description),
-            "result": trace.result.map { .string($0.rawValue) } ?? .null,
-            "duration_ms": .integer(trace.duration.milliseconds),
-            "button": trace.cause.button.map { .string(label($0)) } ?? .null,
-            "event": .string(trace.cause.facts.event),
-            "steps": .array(
-                trace.lines.map { line in
-                    .object(
-                        [
-                            .init("after_ms", .integer(line.after.milliseconds)), .init("step", .string(line.step)),
-                            .init("text", .string(line.text)),
-                        ] + line.location.members)
-                }),
-            "omitted": .integer(Int64(trace.omitted)),
+        let members: [JSONValue.Member] = [
+            .init("run", .integer(Int64(clamping: trace.run.rawValue))),
+            .init("started_at", .string(trace.startedAt.description)),
+            .init("result", trace.result.map { .string($0.rawValue) } ?? .null),
+            .init("duration_ms", .integer(trace.duration.milliseconds)),
+            .init("button", trace.cause.button.map { .string(label($0)) } ?? .null),
+            .init("event", .string(trace.cause.facts.event)),
         ]
+        let steps = trace.lines.map { line in
+            JSONValue.object(
+                [
+                    .init("after_ms", .integer(line.after.milliseconds)), .init("step", .string(line.step)),
+                    .init("text", .string(line.text)),
+                ] + line.location.members)
+        }
+        return .object(
+            members + trace.cause.changeMembers + [
+                .init("steps", .array(steps)), .init("omitted", .integer(Int64(trace.omitted))),
+            ])
     }
 }
 

@@ -50,6 +50,14 @@ struct StreamTextTests {
                 #"{"kind":"rule","rule":"evening","button":null,"event":"state","outcome":"started","run":4}"#,
                 "rule     evening  runs: a state has changed"
             ),
+            (
+                #"{"kind":"rule","rule":"r","button":null,"event":"state","outcome":"started","state":"mode","old":"day","new":"away"}"#,
+                "rule     r  runs: mode from day to away"
+            ),
+            (
+                #"{"kind":"rule","rule":"r","button":null,"event":"state","outcome":"started","state":"mode","old":"","new":"away"}"#,
+                "rule     r  runs: mode became away"
+            ),
             (#"{"kind":"rule","rule":"evening","outcome":"cancelled","run":4}"#, "rule     evening  was cancelled"),
             (#"{"kind":"rule","rule":"evening","outcome":"completed","run":4}"#, "rule     evening  done"),
             (#"{"kind":"rule","rule":"evening","outcome":"failed","run":4}"#, "rule     evening  failed"),

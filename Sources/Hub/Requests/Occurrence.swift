@@ -201,7 +201,7 @@ enum Occurrence: Sendable {
         [
             .init("rule", .string(rule)), .init("button", button.map { .string($0) } ?? .null),
             .init("event", .string(cause.facts.event)), .init("outcome", .string(outcome)),
-        ]
+        ] + cause.changeMembers
     }
 
     private static func members(of recognised: RecognisedEvent, _ name: String, at: UTCTime) -> [JSONValue.Member] {
