@@ -35,7 +35,7 @@ extension Configuration.Transport {
         }
     }
 
-    /// True if BlueZ chooses the adapter.
+    /// True if any adapter will do.
     var takesAny: Bool { self == .auto || self == .bluez }
 
     var usesBlueZ: Bool {

@@ -102,8 +102,9 @@ package struct Setup: Sendable {
             control: MQTTControl(configuration.control), logLevel: try Setup.logLevel(options, configuration),
             processEnvironment: names,
             stateDirectory: stateDirectory, builtAt: Version.builtAt, ruleFault: initial.fault,
-            ruleProblems: initial.problems, rulesPath: rulesOnDisk.path, capture: capture,
-            hasMetrics: metricsFile != nil,
+            ruleProblems: initial.problems,
+            missingRulesPath: access(rulesOnDisk.path, F_OK) == 0 ? nil : rulesOnDisk.path,
+            capture: capture, hasMetrics: metricsFile != nil,
             flicdListen: configuration.flicdListen.map { "\($0)" },
             engine: EngineConfiguration(configuration), uplink: UplinkConfiguration(configuration))
     }

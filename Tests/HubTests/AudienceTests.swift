@@ -420,6 +420,8 @@ struct AudienceTests {
         house.report(.effect(.paired(ReportingHouse.known(nickname: "Oven"), batteryMillivolts: 3005)))
         #expect(house.status?["nickname"] == "Oven" && house.status?["battery"] != nil)
         #expect(house.bridgeMessages.count { $0["type"] == "button_paired" } == 1)
+        #expect(house.topics.contains { $0.hasSuffix("/availability") })
+        #expect(house.topics.contains { $0.hasPrefix("homeassistant/device/tryck_80e4da") && $0.hasSuffix("/config") })
     }
 
     @Test("another radio that looks for a button reaches those who watch")

@@ -87,8 +87,8 @@ extension Hub {
         guard rules.fault == nil else { return [] }
         guard !rules.set.rules.isEmpty else {
             // A site may leave all rules to its engines.
-            guard uplink == nil, let path = configuration.rulesPath else { return [] }
-            return ["there are no rules: write them in \(path)"]
+            guard uplink == nil, let path = configuration.missingRulesPath else { return [] }
+            return ["there are no rules: \(path) does not exist; create it, or put tryck.yaml beside your rules"]
         }
         // An engine knows the buttons of a site only after the site was connected to it.
         let missing = feed == nil ? rules.missingButtons : []
