@@ -1,6 +1,7 @@
 import ButtonModel
 import ESPHome
 import Edges
+import Glibc
 package import Hub
 package import Platform
 import Radios
