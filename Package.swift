@@ -247,7 +247,9 @@ let package = Package(
             "RuleTestingTests", "RuleTesting", "RuleLoader", "Rules", "Expressions", "Almanac", "Diagnostics",
             "ButtonModel",
             "JSON"),
-        tests("LanguageServerTests", "LanguageServer", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON"),
+        tests(
+            "LanguageServerTests", "LanguageServer", "Settings", "RuleLoader", "Rules", "Diagnostics", "ButtonModel",
+            "JSON"),
         tests("MQTTTopicsTests", "MQTTTopics", "ButtonModel", "JSON", resources: [.copy("Golden")]),
         tests("FeedTests", "Feed", "ButtonModel", "JSON", "MQTTTopics"),
         tests("ESPHomeTests", "ESPHome", "Bytes", "JSON", resources: [.copy("Vectors")]),

@@ -1,6 +1,7 @@
 import JSON
 import LanguageServer
 import RuleLoader
+import Settings
 import Testing
 
 @Suite("Moving a password to secrets.yaml")
