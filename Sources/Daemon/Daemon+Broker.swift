@@ -17,7 +17,7 @@ extension Daemon {
             // An abstract control socket has no directory.
             let runtimeDirectory =
                 setup.controlSocket.hasPrefix("@")
-                ? nil : SystemEnvironment.directory(of: setup.controlSocket) + "/broker"
+                ? nil : SystemEnvironment.directory(of: setup.controlSocket) + "/tryck-broker"
             stopBroker = trialParts?.broker(
                 loop, setup.stateDirectory + "/broker", runtimeDirectory,
                 { [weak self] in self?.embeddedBrokerReady($0) },
