@@ -194,23 +194,23 @@ struct EngineFaultScenarioTests {
     )
     func lostPress() throws {
         var house = EngineHouse.leading(.lamp)
-        for claim in EngineHouse.claims(house.hear(1)) { house.take(.published(claim)) }
-        let lost = EngineHouse.claims(house.hear(2) + house.hear(3))
+        for claim in EngineHouse.claims(house.hear(1) + house.hear(2, .up(.click))) { house.take(.published(claim)) }
+        let lost = EngineHouse.claims(house.hear(3) + house.hear(4, .up(.click)))
         #expect(lost.count >= 2)
         house.take(.brokerDisconnected("gone"))
         for claim in lost { house.take(.publishFailed(claim, "gone")) }
-        // The site has heard of no claim but the first.
-        house.connect(last: 3, claimed: 1)
+        // The site has heard of no claim but those of the first press.
+        house.connect(last: 4, claimed: 2)
         let back = house.hearOwnClaim()
         for claim in EngineHouse.claims(back) { house.take(.published(claim)) }
         let events = EngineHouse.events(back).filter { $0["type"] == "interrupted" }
         #expect(events.count == 1)
-        #expect(events.first?["data"]?["first_n"] == 2 && events.first?["data"]?["last_n"] == 3)
-        let next = house.hear(4)
+        #expect(events.first?["data"]?["first_n"] == 3 && events.first?["data"]?["last_n"] == 4)
+        let next = house.hear(5) + house.hear(6, .up(.click))
         for claim in EngineHouse.claims(next) { house.take(.published(claim)) }
         #expect(EngineHouse.story(next).contains("lamp on"))
         house.take(.brokerDisconnected("gone"))
-        house.connect(last: 4, claimed: 4)
+        house.connect(last: 6, claimed: 6)
         #expect(EngineHouse.events(house.hearOwnClaim()).filter { $0["type"] == "interrupted" } == [])
     }
 

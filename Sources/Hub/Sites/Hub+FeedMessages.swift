@@ -17,8 +17,8 @@ extension Hub {
             case .took(let place, let steps):
                 took(place, steps, claim, at: now)
                 claim = FeedClaim()
-            case .lost, .interrupted, .known, .offline, .removed, .beganAnew, .restored, .setTimer, .cancelTimer,
-                .anomaly:
+            case .lost, .interrupted, .gaveUp, .known, .offline, .removed, .beganAnew, .restored, .setTimer,
+                .cancelTimer, .anomaly:
                 carryOut(claim)
                 claim = FeedClaim()
                 carryOut(effect, at: now)
@@ -34,7 +34,7 @@ extension Hub {
 
     private mutating func carryOut(_ effect: FeedSource.Effect, at now: Instant) {
         switch effect {
-        case .lost, .interrupted, .known, .offline, .removed, .beganAnew, .restored: completePress(at: now)
+        case .lost, .interrupted, .gaveUp, .known, .offline, .removed, .beganAnew, .restored: completePress(at: now)
         case .record, .forget, .publish, .took, .setTimer, .cancelTimer, .anomaly: break
         }
         switch effect {
@@ -60,6 +60,8 @@ extension Hub {
                 timeToLive: .seconds(3600), as: .press, at: now)
         case .known(let site, let hello): siteIsHere(site, hello, at: now)
         case .offline(let site): siteIsGone(site, at: now)
+        case .gaveUp(let site, let button, let start):
+            if buttons[button]?.source == EngineFeed.source(of: site) { abandon(button, since: start, at: now) }
         case .removed(let site, let button):
             feed?.removed(button)
             guard buttons[button]?.source == EngineFeed.source(of: site) else { break }
