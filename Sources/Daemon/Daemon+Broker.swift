@@ -68,7 +68,7 @@ extension Daemon {
             deliver(.messageReceived(topicName: topicName, payload: payload, retained: retained))
         case .subscribeFailed(let topicFilter, let reason):
             deliver(.subscriptionRefused(topicFilter: topicFilter, reason: reason))
-        case .subscribed(let topicFilter): log(.info, "the broker grants the subscription to \(topicFilter) now")
+        case .subscribed(let topicFilter): deliver(.subscriptionGranted(topicFilter: topicFilter))
         case .dropped(let reason): deliver(.messageDropped(reason))
         case .expiringMessage(let topicName, let payload, let retained, let remaining):
             deliver(

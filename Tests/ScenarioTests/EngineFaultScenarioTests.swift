@@ -262,6 +262,70 @@ struct EngineFaultScenarioTests {
         #expect(house.status["engine"]?["fault"] == .null)
     }
 
+    @Test("a filter of a site or an engine that the broker refuses to an engine is a fault until the broker grants it")
+    func refusedSubscription() {
+        var house = EngineHouse.leading(.lamp)
+        let reason = "Not authorized; allow it in the broker's access rules"
+        let effects = house.take(.subscriptionRefused(topicFilter: "tryck/+/feed/+", reason: reason))
+        let sentence =
+            "the broker refuses to let this engine read tryck/+/feed/+: Not authorized; allow it in the broker's access rules"
+        #expect(effects.contains(.log(.error, sentence)))
+        #expect(house.status["engine"]?["fault"]?.stringValue == sentence)
+        #expect(house.status["engine"]?["refused"] == ["read tryck/+/feed/+"])
+        #expect(house.status["faults"]?.arrayValue?.contains(.string(sentence)) == true)
+        // The broker has the last word when it is asked again.
+        house.take(.brokerDisconnected("The connection was lost."))
+        #expect(house.status["engine"]?["refused"] == ["read tryck/+/feed/+"])
+        house.connect()
+        #expect(house.status["engine"]?["refused"] == [])
+        house.take(.subscriptionRefused(topicFilter: "engines/1/state", reason: reason))
+        #expect(house.status["engine"]?["refused"] == ["read engines/1/state"])
+        house.take(.subscriptionGranted(topicFilter: "engines/1/state"))
+        #expect(house.status["engine"]?["fault"] == .null)
+    }
+
+    @Test("a filter that only rules read is no fault of an engine")
+    func refusedState() {
+        var house = EngineHouse.leading(.lamp)
+        house.take(.subscriptionRefused(topicFilter: "home/temperature", reason: "Not authorized"))
+        #expect(house.status["engine"]?["fault"] == .null)
+    }
+
+    @Test("each fault of an engine says what is wrong, why, and what to do")
+    func faultSentences() throws {
+        var broker = Self.pair(names: ["a1", "a1"])
+        broker.wait(.seconds(30))
+        #expect(
+            broker.engineStatus(0)["fault"]
+                == """
+                another engine has the name a1 (its installation is 00aa, ours 00ff): give each engine a name and a base topic of \
+                its own, such as engine: {name: a2} and mqtt: {base_topic: a2} in its tryck.yaml, and restart it
+                """)
+        let second = try #require(EngineShare(index: 1, count: 2))
+        broker = EnginesOnBroker([
+            EngineHouse(.lamp, name: "a1", installation: "01"),
+            EngineHouse(.lamp, name: "a2", installation: "02", share: second),
+        ])
+        broker.connect(0)
+        broker.wait(.seconds(7))
+        broker.connect(1)
+        broker.wait(.seconds(7))
+        #expect(
+            broker.engineStatus(0)["fault"]
+                == """
+                the engine a2 has the share 1 of 2, and this one 1 of 1, so they do not act on the same sites: give both the same \
+                share in sources: of their tryck.yaml, and restart the one that changes
+                """)
+        var house = EngineHouse.leading(.lamp)
+        for claim in EngineHouse.claims(house.hear(1)) { house.take(.publishFailed(claim, "Not authorized")) }
+        #expect(
+            house.status["engine"]?["fault"]
+                == """
+                the broker refuses to let this engine write tryck/berlin7/feed/+/cursor: Not authorized; allow it in the broker's \
+                access rules
+                """)
+    }
+
     // MARK: Requests about buttons of sites
 
     @Test(
