@@ -100,6 +100,50 @@ struct EngineFaultScenarioTests {
         #expect(!EngineHouse.story(effects + house.hear(1)).contains("lamp on"))
     }
 
+    // MARK: Late presses
+
+    /// The lines of the log from `info` on.
+    private static func lines(_ effects: [Hub.Effect]) -> [String] {
+        effects.compactMap {
+            if case .log(let level, let text) = $0, level.isAtLeast(.info) { text } else { nil }
+        }
+    }
+
+    @Test("200 presses that waited an hour for an engine are one report each, and no line of the log")
+    func latePresses() {
+        var house = EngineHouse.leading(.lamp)
+        var effects: [Hub.Effect] = []
+        for press in 1...200 {
+            let taken =
+                house.hear(2 * press - 1, after: .seconds(3600))
+                + house.hear(2 * press, .up(.click), after: .seconds(3600))
+            effects += taken
+            for claim in EngineHouse.claims(taken) { house.take(.published(claim)) }
+        }
+        effects += house.wait(.seconds(5))
+        #expect(EngineHouse.events(effects).filter { $0["type"] == "stale_event" }.count == 200)
+        #expect(Self.lines(effects) == [])
+    }
+
+    @Test("200 presses that another site heard earlier and sends later are one report each, and few lines of the log")
+    func latePressesOfOtherSite() {
+        let other = "tryck/paris2"
+        var house = EngineHouse.leading(.lamp)
+        house.sayHello(from: other)
+        house.hear(1, counter: 500)
+        var effects: [Hub.Effect] = []
+        for press in 1...200 {
+            let taken = house.hear(press, counter: press, from: other)
+            effects += taken
+            for claim in EngineHouse.claims(taken) { house.take(.published(claim)) }
+        }
+        #expect(EngineHouse.events(effects).filter { $0["type"] == "interrupted" }.count == 200)
+        #expect(Self.lines(effects).count == 5, "\(Self.lines(effects).prefix(8))")
+        _ = house.wait(.seconds(60))
+        let later = Self.lines(house.hear(201, counter: 201, from: other))
+        #expect(later.contains { $0.contains("more like this") }, "\(later)")
+    }
+
     // MARK: Full disk
 
     @Test("an engine that can record nothing claims nothing, hands over, and leads again when it can record")
@@ -324,6 +368,26 @@ struct EngineFaultScenarioTests {
                 the broker refuses to let this engine write tryck/berlin7/feed/+/cursor: Not authorized; allow it in the broker's \
                 access rules
                 """)
+    }
+
+    @Test("a stand-by says of a restored site only that it was restored, because it handles none of its presses")
+    func restoredAtStandBy() {
+        func lines(_ effects: [Hub.Effect]) -> [String] {
+            effects.compactMap {
+                if case .log(let level, let text) = $0, text.contains("restored") { "\(level): \(text)" } else { nil }
+            }
+        }
+        var house = EngineHouse.leading(.lamp)
+        house.hear(1)
+        house.restart()
+        var effects = house.take(.brokerConnected)
+        effects += house.hear("engines/1/leader", EngineTerm(term: 9, engine: "b1").encoded())
+        effects += house.sayHello(installation: "9f3c.2", session: 2)
+        #expect(
+            lines(effects) == [
+                "info: tryck/berlin7 was restored from an old copy of its disk, and goes on as installation 9f3c.2; the engine that "
+                    + "leads handles its presses"
+            ])
     }
 
     // MARK: Requests about buttons of sites
