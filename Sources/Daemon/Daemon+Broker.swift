@@ -17,7 +17,7 @@ extension Daemon {
             // An abstract control socket has no directory.
             let runtimeDirectory =
                 setup.controlSocket.hasPrefix("@")
-                ? nil : SystemEnvironment.directory(of: setup.controlSocket) + "/broker"
+                ? nil : SystemEnvironment.directory(of: setup.controlSocket) + "/tryck-broker"
             stopBroker = trialParts?.broker(
                 loop, setup.stateDirectory + "/broker", runtimeDirectory,
                 { [weak self] in self?.embeddedBrokerReady($0) },
@@ -68,7 +68,7 @@ extension Daemon {
             deliver(.messageReceived(topicName: topicName, payload: payload, retained: retained))
         case .subscribeFailed(let topicFilter, let reason):
             deliver(.subscriptionRefused(topicFilter: topicFilter, reason: reason))
-        case .subscribed(let topicFilter): log(.info, "the broker grants the subscription to \(topicFilter) now")
+        case .subscribed(let topicFilter): deliver(.subscriptionGranted(topicFilter: topicFilter))
         case .dropped(let reason): deliver(.messageDropped(reason))
         case .expiringMessage(let topicName, let payload, let retained, let remaining):
             deliver(

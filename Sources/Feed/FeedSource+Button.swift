@@ -28,6 +28,8 @@ extension FeedSource {
         /// The first and the last message that this process took and whose claim the broker has not acknowledged. If the connection
         /// ends, the broker may have received neither the claims nor the actions.
         var unconfirmed: ClosedRange<Int>?
+        /// When the first message was taken while none was unconfirmed; not `nil` if `unconfirmed` is not.
+        var unconfirmedSince: Instant?
         /// True if a connection has ended since the button was started last, so that what is unconfirmed may be lost.
         var isReconnected = false
         /// True if a message has arrived that does not follow the cursor.
@@ -59,13 +61,30 @@ extension FeedSource {
             askedAt = nil
             announced = []
             isReconnected = true
-            if let unconfirmed { accounted = min(accounted, unconfirmed.lowerBound - 1) }
+            guard let unconfirmed else { return }
+            accounted = min(accounted, unconfirmed.lowerBound - 1)
+            // Messages that are open together may be presses of one gesture, so none of them is acted on any more.
+            giveUpOpen()
+        }
+
+        /// The messages that are open are not acted on any more, so they are not accounted for.
+        mutating func giveUpOpen() {
+            guard let open else { return }
+            accounted = min(accounted, open.lowerBound - 1)
+            self.open = nil
+        }
+
+        /// A message with the numbers above `previous` was taken, and its claim is announced.
+        mutating func awaitConfirmation(after previous: Int, _ number: Int, at now: Instant) {
+            if unconfirmed == nil { unconfirmedSince = now }
+            unconfirmed = (unconfirmed?.lowerBound ?? previous + 1)...number
         }
 
         /// The broker has acknowledged the first of the announced claims.
         mutating func confirmed() {
             guard let number = takeAnnounced(), let range = unconfirmed, number >= range.lowerBound else { return }
             unconfirmed = number < range.upperBound ? (number + 1)...range.upperBound : nil
+            if unconfirmed == nil { unconfirmedSince = nil }
         }
 
         /// One of the announced claims was not published. It need not be the first, because the client refuses some before the

@@ -38,6 +38,7 @@ extension FeedSource {
         if button.isReconnected {
             self[key]?.isReconnected = false
             self[key]?.unconfirmed = nil
+            self[key]?.unconfirmedSince = nil
         }
         announceIfNeeded(key)
         // A claim with the number 0 is recorded here, because it belongs to no message that would record it.
@@ -81,7 +82,7 @@ extension FeedSource {
             button.open = (button.open?.lowerBound ?? message.previous + 1)...message.number
         }
         if message.lostCount == nil {
-            button.unconfirmed = (button.unconfirmed?.lowerBound ?? message.previous + 1)...message.number
+            button.awaitConfirmation(after: message.previous, message.number, at: now)
         }
         self[key] = button
         deadlines.cancel(.want(key))

@@ -21,7 +21,9 @@ package import MQTTTopics
 ///
 /// A claim that the broker has not acknowledged when the connection ends may be lost, and so may the actions that follow it. Its
 /// messages are then reported as interrupted when this engine leads again, unless a retained `done` says that they arrived:
-/// the claim, the actions and `done` are published in this order.
+/// the claim, the actions and `done` are published in this order. Such messages are given up: the owner acts on nothing of them any
+/// more, so that no press is reported and acted on afterwards. Open messages whose claims are acknowledged are still this engine's
+/// when it leads again, unless it has stopped: then the engine that leads next reports them.
 ///
 /// No message is acted on twice: a claim is on our disk and on its way to the broker before the message is handed over, and a broker
 /// takes what one connection sends in order. The owner carries the effects out in order. When a connection ends, it discards what is under way on it, and reports the actions among it as failed.
@@ -37,7 +39,9 @@ package struct FeedSource: Sendable {
         ///
         /// - Parameter term: higher than `highestTerm`, unless this engine has led before and no other since.
         case lead(term: Int)
-        /// Another engine leads.
+        /// Nothing is taken until `lead` or `standBy`. What is open stays open, because this engine may go on with it.
+        case fence
+        /// Another engine leads, or may lead. The owner acts on nothing that is open any more.
         case standBy
         case disconnected
         /// - Parameter brokerAge: the time that the message spent in the broker, as its remaining expiry shows.
@@ -67,6 +71,9 @@ package struct FeedSource: Sendable {
         /// These messages were claimed by an engine that no longer leads, perhaps by this one before it ended, or by this one on
         /// a connection that ended before the broker had acknowledged the claims. It is not known whether they were done.
         case interrupted(FeedPlace, first: Int)
+        /// The connection has perhaps lost the claims of messages that were taken since then. Act on nothing of them any more; they
+        /// are reported later.
+        case gaveUp(site: String, ButtonID, since: Instant)
         /// The site's hello. It is repeated whenever something in it changes.
         case known(site: String, FeedHello)
         /// The site has no connection.
@@ -187,7 +194,10 @@ package struct FeedSource: Sendable {
             self.term = term
             highestTerm = max(highestTerm, term)
             for key in knownKeys { if isRaised { announceIfNeeded(key) } else { lead(key, at: now) } }
-        case .standBy: stop()
+        case .fence: stop()
+        case .standBy:
+            stop()
+            for key in allKeys { self[key]?.giveUpOpen() }
         case .disconnected: disconnected()
         case .received(let name, let payload, let brokerAge): received(name, payload, brokerAge: brokerAge, at: now)
         case .settled(let place): settled(place, at: now)
@@ -221,8 +231,13 @@ package struct FeedSource: Sendable {
     // MARK: Leading
 
     /// The buttons of the connected sites, in order.
-    private var knownKeys: [ButtonKey] {
-        sites.filter(\.value.isHere).sorted { $0.key < $1.key }.flatMap { site in
+    private var knownKeys: [ButtonKey] { Self.keys(of: sites.filter(\.value.isHere)) }
+
+    /// The buttons of all sites, in order.
+    private var allKeys: [ButtonKey] { Self.keys(of: sites) }
+
+    private static func keys(of sites: [String: Site]) -> [ButtonKey] {
+        sites.sorted { $0.key < $1.key }.flatMap { site in
             site.value.buttons.keys.sorted().map { ButtonKey(site: site.key, button: $0) }
         }
     }
@@ -250,8 +265,11 @@ package struct FeedSource: Sendable {
             sites[name]?.isHere = false
             effects.append(.offline(site: name))
         }
-        for (name, site) in sites {
-            for id in site.buttons.keys { self[ButtonKey(site: name, button: id)]?.connectionEnded() }
+        for key in allKeys {
+            if let since = self[key]?.unconfirmedSince {
+                effects.append(.gaveUp(site: key.site, key.button, since: since))
+            }
+            self[key]?.connectionEnded()
         }
     }
 

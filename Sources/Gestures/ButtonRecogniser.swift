@@ -86,6 +86,12 @@ struct ButtonRecogniser: Sendable {
         closeWindows(at: now, into: &output)
     }
 
+    /// Recognises nothing in the presses and rotations so far. Only a hold that was reported still ends.
+    mutating func abandon() {
+        for index in machines.indices { machines[index].abandon() }
+        windows = []
+    }
+
     /// The machine whose press is down while this part is turned.
     private func pressedMachine(turning part: ButtonPart?) -> Int? {
         switch part {

@@ -14,6 +14,8 @@ package struct GestureRecogniser: Sendable {
         /// A hold in progress ends without its `up`, because the link timed out, or the button rebooted or was removed.
         /// `silentFor` is the minimum time since the last packet of the button.
         case holdEndMissed(ButtonID, silentFor: Duration)
+        /// Nothing is recognised in the presses of the button so far. Only a hold that was reported still ends.
+        case abandoned(ButtonID)
         case timerFired
     }
 
@@ -130,6 +132,11 @@ package struct GestureRecogniser: Sendable {
             for machine in rows[row].machines.indices {
                 rows[row].machines[machine].endHold(silentFor: duration, at: now, into: &output)
             }
+            rearm(row)
+        case .abandoned(let button):
+            guard let row = rowIndices[button] else { return [] }
+            rows[row].abandon()
+            endMembership(of: row, at: now, into: &output)
             rearm(row)
         case .timerFired:
             timePassed(at: now, into: &output)

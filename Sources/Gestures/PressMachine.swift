@@ -30,6 +30,7 @@ import ButtonModel
 /// | undec., long | `up` that ends a swipe                     | released  | the same; `up`, `swipe`                   |
 /// | not released | `down`, because the `up` was lost          | undecided | gestures without the lost press; `down`   |
 /// | any          | link lost                                  | unchanged | nothing; timers wait until `settlesAt`    |
+/// | any but a reported hold | abandoned                       | spent, or released | nothing                          |
 ///
 /// The hold threshold is `holdAfter` or the first stage, whichever is earlier.
 ///
@@ -269,6 +270,24 @@ extension PressMachine {
         state = .released
         settle(isOver: true, into: &output)
         state = .spent(press)
+        rearm()
+    }
+
+    /// Forgets the train and the press that is down, so that they become part of no gesture. A hold that was reported stays, because
+    /// its end is reported.
+    mutating func abandon() {
+        isReservedForChord = false
+        let open: Press?
+        switch state {
+        case .holding(_, let fired) where fired >= 0: return
+        case .holding(let press, _), .spent(let press): open = press
+        case .undecided, .long: open = train.last
+        case .released: open = nil
+        }
+        train = []
+        state = open.map(State.spent) ?? .released
+        // A verdict of the button on these presses must not count either.
+        usesButtonVerdicts = false
         rearm()
     }
 

@@ -242,6 +242,10 @@ extension Hub {
     mutating func restoreRuleFacts(of record: ButtonRecord, at now: Instant) {
         let id = record.identity.id
         rules.restoreTrain(of: id, record.recogniser, at: now)
+        // An earlier process has not decided the press, so the next engine that leads reports it.
+        if !record.recogniser.isEmpty, let source = record.source, EngineFeed.isSite(source: source) {
+            abandon(id, since: now, at: now)
+        }
         if let mode = record.triggerMode { advanceRules(.requested(.setTriggerMode(id, mode)), at: now) }
         if let percentage = record.batteryPercentage { advanceRules(.battery(id, Int64(percentage)), at: now) }
     }

@@ -62,6 +62,8 @@ package struct Hub: Sendable {
         case messageDropped(String)
         /// The broker does not deliver the messages of a topic filter; `reason` is a sentence for users.
         case subscriptionRefused(topicFilter: String, reason: String)
+        /// The broker delivers the messages of a topic filter that it has refused before on this connection.
+        case subscriptionGranted(topicFilter: String)
 
         indirect case jobEnded(JobID, JobResult)
         /// The answer to `loadRules`.
@@ -316,9 +318,13 @@ package struct Hub: Sendable {
             messageReceived(topicName, payload, retained: retained, at: now)
         case .messageDropped(let reason): log(.droppedMessage, .warning, "mqtt: \(reason)", at: now)
         case .subscriptionRefused(let topicFilter, let reason):
+            let fault = feed?.subscriptionRefused(topicFilter, reason)
             log(
-                .refusedSubscription, .error, "the broker refuses the subscription to \(topicFilter): \(reason)",
-                at: now)
+                .refusedSubscription, .error,
+                fault ?? "the broker refuses the subscription to \(topicFilter): \(reason)", at: now)
+        case .subscriptionGranted(let topicFilter):
+            feed?.granted(topicFilter)
+            log(.info, "the broker grants the subscription to \(topicFilter) now")
 
         case .jobEnded(let id, let result): jobEnded(id, result, at: now)
         case .rulesLoaded(let id, let loaded): rulesLoaded(id, loaded, at: now)

@@ -124,8 +124,9 @@ extension Hub.Input {
             octets.count
         case .start, .wallClock, .entropy, .transportOpened, .received, .busOpened, .bus, .transportClosed, .source,
             .brokerAddress, .brokerConnected, .brokerDisconnected, .brokerSentMalformedPacket, .published,
-            .publishFailed, .messageDropped, .subscriptionRefused, .jobEnded, .rulesLoaded, .reloadRules, .logLevel,
-            .firmwareFiles, .firmwareRead, .recordFailed, .reserveFault, .ringFault, .historyFault, .synced,
+            .publishFailed, .messageDropped, .subscriptionRefused, .subscriptionGranted, .jobEnded, .rulesLoaded,
+            .reloadRules, .logLevel, .firmwareFiles, .firmwareRead, .recordFailed, .reserveFault, .ringFault,
+            .historyFault, .synced,
             .clientGone, .flicd, .timerFired, .goOn, .stop, .uplink:
             nil
         }

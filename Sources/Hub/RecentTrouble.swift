@@ -5,15 +5,17 @@ import Rules
 /// The lines of the log that a client, the broker, a file or a Bluetooth device can cause at any rate.
 enum OutsideLine: CaseIterable, Hashable, Sendable {
     case badRuleRequest, badSettings, brokerFound, brokerLost, droppedMessage, failedPairing, failedSession
-    case failedUpdate, flicdClient, foreignButton, fullJournal, longRequest, longState, missedPresses, refusedMessage,
-        refusedSubscription
-    case retainedRequest, searchBegan, searchEnded, unchangedRules, unknownButton
+    case failedUpdate, flicdClient, foreignButton, fullJournal, interruptedPress, longRequest, longState, lostPress
+    case missedPresses, refusedMessage, refusedSubscription, renumberedButton, retainedRequest, searchBegan,
+        searchEnded, unchangedRules, unknownButton
 
     /// The number of lines that are written before one is omitted. It is higher for lines that can each be about another thing
     /// that a user has to mend, such as a subscription or a button.
     var burst: Int {
         switch self {
-        case .brokerFound, .brokerLost, .failedSession, .missedPresses: 5
+        case .brokerFound, .brokerLost, .failedSession, .interruptedPress, .lostPress, .missedPresses,
+            .renumberedButton:
+            5
         case .refusedSubscription: 20
         case .badRuleRequest, .badSettings, .droppedMessage, .failedPairing, .failedUpdate, .flicdClient,
             .foreignButton, .fullJournal, .longRequest, .longState, .refusedMessage, .retainedRequest, .searchBegan,

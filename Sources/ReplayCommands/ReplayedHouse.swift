@@ -89,7 +89,8 @@ struct ReplayedHouse {
         case .rulesLoaded: if let rules { try reload(rules) }
         case .timerFired where !recorded.hasReports: break
         case .published, .publishFailed, .synced, .recordFailed, .reserveFault, .ringFault, .historyFault,
-            .subscriptionRefused, .messageDropped, .reloadRules, .firmwareRead, .logLevel, .flicd, .clientGone,
+            .subscriptionRefused, .subscriptionGranted, .messageDropped, .reloadRules, .firmwareRead, .logLevel, .flicd,
+            .clientGone,
             .brokerAddress, .uplink:
             break
         case .stop:

@@ -51,9 +51,9 @@ package final class EmbeddedBroker {
     private var supervisor: EmbeddedBrokerSupervisor
     private var child: Child?
     /// Where mosquitto was started last.
-    private var directory = ""
+    private var directory: BrokerDirectory?
     /// The directory that was created for `Place.temporary`.
-    private var temporaryDirectory: String?
+    private var temporaryDirectory: BrokerDirectory?
 
     private lazy var timer = loop.timer { [weak self] in self?.feed(.timerFired) }
 
@@ -83,7 +83,13 @@ package final class EmbeddedBroker {
         child?.lifetimePipe = -1
     }
 
-    package func start() { feed(.start) }
+    /// Starts mosquitto, and removes the temporary directories that killed processes of this user have left.
+    package func start() {
+        for case .temporary(let parent) in places {
+            BrokerDirectory.removeAbandoned(in: parent) { Self.isListening(on: $0) }
+        }
+        feed(.start)
+    }
 
     /// Ends mosquitto and waits for its end, which takes some milliseconds.
     package func stop() {
@@ -95,7 +101,7 @@ package final class EmbeddedBroker {
         for effect in supervisor.handle(input, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)) {
             switch effect {
             case .launch: launch()
-            case .probe: feed(.probed(isListening: isListening))
+            case .probe: feed(.probed(isListening: Self.isListening(on: socketPath)))
             case .kill: if let child { kill(-child.process, SIGKILL) }
             case .end: endChild()
             case .ready: handler(.ready(path: socketPath))
@@ -128,18 +134,14 @@ package final class EmbeddedBroker {
         }
     }
 
-    private struct StartFailure: Error {
-        var sentence: String
-    }
-
-    private func spawn() throws(StartFailure) -> Child {
+    private func spawn() throws(BrokerDirectory.Failure) -> Child {
         guard let program = program ?? InstalledMosquitto.path, access(program, X_OK) == 0 else {
-            throw StartFailure(sentence: Self.missing)
+            throw BrokerDirectory.Failure(sentence: Self.missing)
         }
         let configuration = try writeConfiguration()
         var ends: [Int32] = [-1, -1]
         guard linux_pipe(&ends) == 0 else {
-            throw StartFailure(sentence: "a pipe for mosquitto cannot be created: \(systemMessage(errno))")
+            throw BrokerDirectory.Failure(sentence: "a pipe for mosquitto cannot be created: \(systemMessage(errno))")
         }
         linux_set_blocking(ends[0], 1)
         defer { close(ends[0]) }
@@ -148,7 +150,7 @@ package final class EmbeddedBroker {
         guard failure == 0, processDescriptor >= 0 else {
             let reason = systemMessage(failure == 0 ? errno : failure)
             close(ends[1])
-            throw StartFailure(sentence: "mosquitto cannot be started: \(reason)")
+            throw BrokerDirectory.Failure(sentence: "mosquitto cannot be started: \(reason)")
         }
         let watch = loop.watch(processDescriptor, .read) { [weak self] _ in self?.childEnded() }
         return Child(
@@ -179,20 +181,21 @@ package final class EmbeddedBroker {
         return (failure, process)
     }
 
-    private var socketPath: String { directory + "/mqtt.sock" }
+    private var socketPath: String { (directory?.path ?? "") + "/" + BrokerDirectory.socketName }
 
     // MARK: Files
 
     /// Writes the configuration to the first place that has room for it and for the socket file.
     ///
     /// - Returns: its path.
-    private func writeConfiguration() throws(StartFailure) -> String {
+    private func writeConfiguration() throws(BrokerDirectory.Failure) -> String {
         var reasons: [String] = []
         for place in places {
-            do throws(StartFailure) {
-                directory = try open(place)
+            do throws(BrokerDirectory.Failure) {
+                let directory = try open(place)
+                self.directory = directory
                 let path = try writeConfiguration(in: directory)
-                if directory != temporaryDirectory { removeTemporaryDirectory() }
+                if directory !== temporaryDirectory { removeTemporaryDirectory() }
                 return path
             } catch {
                 reasons.append(error.sentence)
@@ -200,103 +203,70 @@ package final class EmbeddedBroker {
                 if case .temporary = place { removeTemporaryDirectory() }
             }
         }
-        if places.count == 1 { throw StartFailure(sentence: reasons[0]) }
-        throw StartFailure(
+        if places.count == 1 { throw BrokerDirectory.Failure(sentence: reasons[0]) }
+        throw BrokerDirectory.Failure(
             sentence: """
                 mosquitto has no room for its files: \(reasons.joined(separator: "; ")). Free some space, or make one of these \
                 directories writable; Tryck tries again
                 """)
     }
 
-    /// Creates the directory, or makes sure that an existing one belongs to this user and is closed to others.
-    private func open(_ place: Place) throws(StartFailure) -> String {
-        let path: String
+    private func open(_ place: Place) throws(BrokerDirectory.Failure) -> BrokerDirectory {
         switch place {
-        case .directory(let directory):
-            path = directory
-            if mkdir(directory, 0o700) != 0, errno != EEXIST {
-                throw StartFailure(sentence: "cannot create \(directory) for mosquitto: \(systemMessage(errno))")
-            }
+        case .directory(let path): return try BrokerDirectory.open(path)
         case .temporary(let parent):
-            if let temporaryDirectory {
-                if Self.isOwn(temporaryDirectory) { return temporaryDirectory }
-                // It was removed, and another user may have created it anew.
-                self.temporaryDirectory = nil
-            }
-            var template = Array("\(parent)/tryck-broker.XXXXXX".utf8CString)
-            guard mkdtemp(&template) != nil else {
-                throw StartFailure(sentence: "cannot create a directory in \(parent): \(systemMessage(errno))")
-            }
-            path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            temporaryDirectory = path
+            // If it was removed, another user may have created it anew.
+            if let temporaryDirectory, temporaryDirectory.isThere { return temporaryDirectory }
+            temporaryDirectory = nil
+            let directory = try BrokerDirectory.temporary(in: parent)
+            temporaryDirectory = directory
+            return directory
         }
-        // Other users may be able to create files beside a control socket, and so this directory.
-        guard Self.isOwn(path) else {
-            throw StartFailure(sentence: "\(path) is no directory of this user, so mosquitto cannot use it")
-        }
-        guard chmod(path, 0o700) == 0 else {
-            throw StartFailure(sentence: "cannot restrict access to \(path): \(systemMessage(errno))")
-        }
-        return path
     }
 
-    /// True for a directory of this user; false for a link to one.
-    private static func isOwn(_ path: String) -> Bool {
-        var status = stat()
-        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
-    }
-
-    private func writeConfiguration(in directory: String) throws(StartFailure) -> String {
+    private func writeConfiguration(in directory: BrokerDirectory) throws(BrokerDirectory.Failure) -> String {
         let address: SocketAddress
         switch SocketAddress.resolve(unixPath: socketPath) {
         case .success(let addresses): address = addresses[0]
         case .failure(let unresolved):
-            throw StartFailure(
+            throw BrokerDirectory.Failure(
                 sentence:
                     "mosquitto cannot listen on \(socketPath): \(unresolved.reason); set a shorter state_directory")
         }
-        let path = directory + "/mosquitto.conf"
         let lines = [
             "listener 0 \(socketPath)", "allow_anonymous true", "persistence false", "log_dest none",
             // Without this line, mosquitto would change to its own user, and only root could end it.
             geteuid() == 0 ? "user root" : "",
         ]
-        let text = Array((lines.joined(separator: "\n") + "\n").utf8)
-        let file = Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw StartFailure(sentence: "cannot write \(path): \(systemMessage(errno))") }
-        defer { close(file) }
-        guard write(file, text, text.count) == text.count else {
-            throw StartFailure(sentence: "cannot write \(path): \(systemMessage(errno))")
-        }
+        try directory.write(lines.joined(separator: "\n") + "\n", to: BrokerDirectory.configurationName)
         // mosquitto would not say why it cannot listen. The directory may also contain the socket file of an earlier run.
-        unlink(socketPath)
+        directory.remove(BrokerDirectory.socketName)
         let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(probe) }
         guard probe >= 0, address.bind(probe) == 0 else {
-            throw StartFailure(sentence: "cannot create \(socketPath): \(systemMessage(errno))")
+            throw BrokerDirectory.Failure(sentence: "cannot create \(socketPath): \(systemMessage(errno))")
         }
-        unlink(socketPath)
-        return path
+        directory.remove(BrokerDirectory.socketName)
+        return "\(directory.path)/\(BrokerDirectory.configurationName)"
     }
 
     private func removeTemporaryDirectory() {
-        guard let directory = temporaryDirectory else { return }
+        temporaryDirectory?.remove()
         temporaryDirectory = nil
-        for name in ["/mosquitto.conf", "/mqtt.sock"] { unlink(directory + name) }
-        rmdir(directory)
     }
 
     // MARK: Probing and ending
 
     /// True if the socket file accepts connections. Does not block.
-    private var isListening: Bool {
+    private static func isListening(on socketPath: String) -> Bool {
         guard case .success(let addresses) = SocketAddress.resolve(unixPath: socketPath), let address = addresses.first
         else { return false }
         let probe = socket(
             AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard probe >= 0 else { return false }
         defer { close(probe) }
-        return address.connect(probe) == 0
+        // A broker that has too many connections to accept is listening, too.
+        return address.connect(probe) == 0 || errno == EAGAIN
     }
 
     private func childEnded() {

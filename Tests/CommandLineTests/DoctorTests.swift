@@ -318,8 +318,22 @@ extension DoctorTests {
                             uplink: uplink(fault: fault, refused: ["write tryck/berlin7/feed/+"]), faults: [fault]))
                 },
                 Fault(name: "a site whose presses no engine takes") {
-                    $0.daemon = .status(
-                        status(uplink: uplink(warnings: ["an engine is online, and no engine takes the presses"])))
+                    let warning: JSONValue =
+                        """
+                        an engine is online, and no engine takes the presses of this site: check that sources: of the engine names \
+                        tryck/berlin7, and that the access rules of the broker let the engine read tryck/berlin7/feed/# and write \
+                        tryck/berlin7/feed/+/want and tryck/berlin7/feed/+/cursor, and let this site write tryck/berlin7/feed/+ and \
+                        read tryck/berlin7/feed/+/want and tryck/berlin7/feed/+/cursor
+                        """
+                    $0.daemon = .status(status(uplink: uplink(warnings: [warning])))
+                },
+                Fault(name: "a site with engines of two shares") {
+                    let fault: JSONValue =
+                        """
+                        engines with the shares "1 of 1" and "1 of 2" are online, and each acts on the presses of this site; give all \
+                        engines the same number of shares in sources: of their tryck.yaml, and restart those that change
+                        """
+                    $0.daemon = .status(status(uplink: uplink(fault: fault), faults: [fault]))
                 },
                 Fault(name: "a site whose journal was full") {
                     $0.daemon = .status(status(uplink: uplink(dropped: 16)))
@@ -328,8 +342,38 @@ extension DoctorTests {
                     $0.daemon = .status(status(uplink: uplink(hasExpiry: false)))
                 },
                 Fault(name: "two engines with one name") {
-                    let fault: JSONValue = "another engine has the name a1: give each engine a name of its own"
+                    let fault: JSONValue =
+                        """
+                        another engine has the name a1 (its installation is 00aa, ours 00ff): give each engine a name and a base \
+                        topic of its own, such as engine: {name: a2} and mqtt: {base_topic: a2} in its tryck.yaml, and restart it
+                        """
                     $0.daemon = .status(status(engine: engine(fault: fault), faults: [fault]))
+                },
+                Fault(name: "two engines with different shares") {
+                    let fault: JSONValue =
+                        """
+                        the engine a2 has the share 1 of 2, and this one 1 of 1, so they do not act on the same sites: give both the \
+                        same share in sources: of their tryck.yaml, and restart the one that changes
+                        """
+                    $0.daemon = .status(status(engine: engine(fault: fault), faults: [fault]))
+                },
+                Fault(name: "an engine that may not read") {
+                    let fault: JSONValue =
+                        """
+                        the broker refuses to let this engine read tryck/+/feed/+: Not authorized; allow it in the broker's access \
+                        rules
+                        """
+                    $0.daemon = .status(
+                        status(engine: engine(fault: fault, refused: ["read tryck/+/feed/+"]), faults: [fault]))
+                },
+                Fault(name: "an engine that may not claim") {
+                    let fault: JSONValue =
+                        """
+                        the broker refuses to let this engine write tryck/berlin7/feed/+/cursor: Not authorized; allow it in the \
+                        broker's access rules
+                        """
+                    let refused: JSONValue = ["write tryck/berlin7/feed/+/cursor"]
+                    $0.daemon = .status(status(engine: engine(fault: fault, refused: refused), faults: [fault]))
                 },
                 Fault(name: "an engine without a broker") {
                     $0.daemon = .status(status(engine: engine(state: "fenced")))
@@ -482,11 +526,13 @@ extension DoctorTests {
         ]
     }
 
-    static func engine(state: String = "leading", sites: JSONValue = ["tryck/paris2"], fault: JSONValue = .null)
-        -> JSONValue
-    {
+    static func engine(
+        state: String = "leading", sites: JSONValue = ["tryck/paris2"], fault: JSONValue = .null,
+        refused: JSONValue = []
+    ) -> JSONValue {
         [
-            "name": "a1", "share": "1 of 1", "state": .string(state), "term": 3, "fault": fault, "sites": sites,
+            "name": "a1", "share": "1 of 1", "state": .string(state), "term": 3, "fault": fault, "refused": refused,
+            "sites": sites,
         ]
     }
 

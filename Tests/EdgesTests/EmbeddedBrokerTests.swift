@@ -160,7 +160,8 @@ struct EmbeddedBrokerTests {
         "the last place is a new directory, which is removed at the end; a link is no place")
     func temporary() async throws {
         let directory = TemporaryDirectory()
-        mkdir(directory.path + "/elsewhere", 0o700)
+        mkdir(directory.path + "/elsewhere", 0o755)
+        chmod(directory.path + "/elsewhere", 0o755)
         symlink(directory.path + "/elsewhere", directory.path + "/link")
         // The configuration cannot be written here.
         mkdir(directory.path + "/broker", 0o700)
@@ -175,6 +176,56 @@ struct EmbeddedBrokerTests {
             broker.edge.stop()
             #expect(access(place, F_OK) != 0)
             #expect(access(directory.path + "/elsewhere/mosquitto.conf", F_OK) != 0)
+            #expect(mode(of: directory.path + "/elsewhere") == 0o755)
+        }
+    }
+
+    @Test("temporary directories that a killed run has left are removed at the start, and no others")
+    func abandoned() async throws {
+        let directory = TemporaryDirectory()
+        mkdir(directory.path + "/temporary", 0o700)
+        func make(_ name: String, _ files: [String] = ["mosquitto.conf", "mqtt.sock"]) -> String {
+            let path = directory.path + "/temporary/" + name
+            mkdir(path, 0o700)
+            for file in files { writeFile("\(path)/\(file)", "left".utf8) }
+            return path
+        }
+        let gone = [make("tryck-broker.abcdef"), make("tryck-broker.ABC123", [])]
+        let kept = [
+            make("tryck-broker.notours"), make("other-broker.abcdef"), make("tryck-broker.files1", ["notes"]),
+            make("tryck-broker.locked"), make("tryck-broker.listen", []),
+        ]
+        let locked = open(kept[3], O_RDONLY | O_DIRECTORY)
+        defer { close(locked) }
+        #expect(flock(locked, LOCK_EX | LOCK_NB) == 0)
+        symlink(kept[1], directory.path + "/temporary/tryck-broker.linked")
+        try await withReactor {
+            // A broker of an earlier version holds no lock.
+            let other = RunningBroker(directory, "temporary/tryck-broker.listen")
+            _ = try await other.ready()
+            let broker = RunningBroker(directory, otherPlaces: [.temporary(in: directory.path + "/temporary")])
+            _ = try await broker.ready()
+            for path in gone { #expect(access(path, F_OK) != 0, "\(path)") }
+            for path in kept { #expect(access(path, F_OK) == 0, "\(path)") }
+            #expect(access(kept[1] + "/mqtt.sock", F_OK) == 0 && access(kept[2] + "/notes", F_OK) == 0)
+            #expect(access(kept[3] + "/mqtt.sock", F_OK) == 0 && access(kept[4] + "/mqtt.sock", F_OK) == 0)
+            broker.edge.stop()
+            other.edge.stop()
+        }
+    }
+
+    @Test("the temporary directory of a running broker stays when another one starts")
+    func temporaryOfOther() async throws {
+        let directory = TemporaryDirectory()
+        writeFile(directory.path + "/file", [])
+        try await withReactor {
+            let broker = RunningBroker(directory, "file/broker", otherPlaces: [.temporary(in: directory.path)])
+            let path = try await broker.ready()
+            let other = RunningBroker(directory, "other", otherPlaces: [.temporary(in: directory.path)])
+            _ = try await other.ready()
+            #expect(access(path, F_OK) == 0)
+            broker.edge.stop()
+            other.edge.stop()
         }
     }
 

@@ -2,8 +2,9 @@
 """Cuts the network between a real site, an engine, its stand-by and their broker, while buttons are pressed.
 
 Site and engines have a network namespace each, with a cable to a switch beside the broker. A cable is pulled for a moment, after
-which all connections go on, or for longer than the keep-alive, after which the broker has closed them. Each press must switch its
-lamp once, or be reported as interrupted if it switches no lamp.
+which all connections go on, or for longer than the keep-alive, after which the broker has closed them. Or a cable loses what an
+engine sends, and still brings it presses. Each press must switch its lamp once, or be reported as interrupted if it switches no
+lamp.
 
 Usage: split.py [TRYCKD]
 """
@@ -65,8 +66,22 @@ class Town(House):
         action()
         self.place = None
 
-    def set_cable(self, place, state):
-        run("ip", "link", "set", place, state)
+    def pull(self, place):
+        run("ip", "link", "set", place, "down")
+
+    def plug(self, place):
+        run("ip", "link", "set", place, "up")
+
+    def mute(self, place):
+        """Loses all packets from a place to the broker, because they go to a hardware address that nobody has."""
+        self.change_neighbour(place, "replace", "lladdr", "02:00:00:00:00:99", "nud", "permanent")
+
+    def unmute(self, place):
+        self.change_neighbour(place, "del")
+
+    def change_neighbour(self, place, action, *options):
+        inside = ("nsenter", "-t", str(self.namespaces[place]), "-n")
+        run(*inside, "ip", "neighbour", action, self.address, "dev", "cable", *options)
 
 
 class Story:
@@ -89,16 +104,22 @@ class Story:
             time.sleep(random.uniform(0.2, 0.5))
 
     def cut(self, places, seconds):
+        self.disturb(places, seconds, self.town.pull, self.town.plug, "without a cable")
+
+    def mute(self, places, seconds):
+        self.disturb(places, seconds, self.town.mute, self.town.unmute, "not heard")
+
+    def disturb(self, places, seconds, begin, end, what):
         self.press_for(1)
         for place in places:
-            self.town.set_cable(place, "down")
+            begin(place)
         self.press_for(seconds)
         for place in places:
-            self.town.set_cable(place, "up")
+            end(place)
         self.press_for(1)
         wait("nothing waits", lambda: self.site.ask("status")["uplink"]["unclaimed"] == 0)
         time.sleep(2)
-        self.account(f"{' and '.join(places)} without a cable for {seconds} s")
+        self.account(f"{' and '.join(places)} {what} for {seconds} s")
 
     def account(self, title):
         """A press is three messages, of which the first switches the lamp."""
@@ -138,6 +159,11 @@ class Story:
             raise SystemExit(f"failed: {other} did not take over from {leader}")
         self.cut(["site", other], LONG)
         self.cut(["a1", "a2"], LONG)
+        self.mute([self.leader()], SHORT)
+        leader = self.leader()
+        self.mute([leader], LONG)
+        if self.leader() == leader:
+            raise SystemExit(f"failed: nobody took over from {leader}, which nobody heard")
 
 
 def main():

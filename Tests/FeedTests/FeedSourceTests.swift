@@ -680,6 +680,37 @@ struct FeedSourceTests {
         #expect(!effects.contains { if case .interrupted = $0 { true } else { false } })
     }
 
+    @Test("what is open is given up when the connection has perhaps lost a claim of it, and reported as a whole")
+    func givenUp() {
+        var talk = Self.leading(facts(last: 10, claimed: 7))
+        talk.given(.acknowledged(topicName: topic(.cursor(hall))))
+        talk.given(.message(message(8)))
+        talk.given(.acknowledged(topicName: topic(.cursor(hall))))
+        talk.wait(.seconds(1))
+        talk.given(.message(message(9)))
+        talk.given(.fence)
+        let since = talk.now
+        talk.wait(.seconds(1))
+        talk.when(.disconnected, expect: .offline(site: berlin), .gaveUp(site: berlin, hall, since: since))
+        talk.given(.settled(place(9)))
+        talk.given(.connected)
+        talk.given(.hello(hello([hall: facts(last: 10, claimed: 8, done: 7)])))
+        #expect(talk.given(.lead(term: 1)).contains(.interrupted(place(9), first: 8)))
+    }
+
+    @Test("what is open when an engine stops is reported by the engine that leads next, also if that is the same one")
+    func openAtStop() {
+        var talk = Self.leading(facts(last: 10, claimed: 7))
+        talk.given(.message(message(8)))
+        talk.given(.acknowledged(topicName: topic(.cursor(hall))))
+        talk.given(.fence)
+        #expect(!talk.given(.lead(term: 1)).contains { if case .interrupted = $0 { true } else { false } })
+        talk.given(.standBy)
+        #expect(talk.given(.lead(term: 2)).contains(.interrupted(place(8), first: 8)))
+        talk.given(.standBy)
+        #expect(!talk.given(.lead(term: 3)).contains { if case .interrupted = $0 { true } else { false } })
+    }
+
     @Test("an engine that dies before it has its connection back reports messages whose claims were not acknowledged")
     func deadWithLostClaims() {
         var talk = Self.leading(facts(last: 8, claimed: 7))

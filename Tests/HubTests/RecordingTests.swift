@@ -49,6 +49,7 @@ struct RecordingTests {
             }
         case .messageDropped: [.messageDropped("a message of 300000 octets on a/b was dropped")]
         case .subscriptionRefused: [.subscriptionRefused(topicFilter: "home/#", reason: "not authorized")]
+        case .subscriptionGranted: [.subscriptionGranted(topicFilter: "home/#")]
         case .processEnded:
             [ProcessResult.Status.exited(3), .signalled(9), .couldNotStart("no such program")].map {
                 .jobEnded(

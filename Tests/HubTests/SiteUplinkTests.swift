@@ -104,8 +104,35 @@ struct SiteUplinkTests {
         _ = hub.handleCompletely(
             .uplink(.received(topicName: "engines/1/state", payload: state.encoded())), at: late + .seconds(20))
         let warnings = Self.warnings(&hub, at: late + .seconds(31))
-        #expect(warnings.count == 1)
-        #expect(warnings.first?.contains("tryck/berlin7/feed/+/want") == true)
+        #expect(
+            warnings == [
+                """
+                an engine is online, and no engine takes the presses of this site: check that sources: of the engine names \
+                tryck/berlin7, and that the access rules of the broker let the engine read tryck/berlin7/feed/# and write \
+                tryck/berlin7/feed/+/want and tryck/berlin7/feed/+/cursor, and let this site write tryck/berlin7/feed/+ and \
+                read tryck/berlin7/feed/+/want and tryck/berlin7/feed/+/cursor
+                """
+            ])
+    }
+
+    @Test("a site for which engines of two shares are online says what is wrong, why, and what to do")
+    func twoShares() throws {
+        var hub = Self.hub(buttons: 1)
+        _ = hub.handleCompletely(.uplink(.connected(knowsExpiry: true)), at: Self.now)
+        // The first share has the topic of the whole.
+        let shares = (2...64).flatMap { count in (2...count).compactMap { EngineShare(index: $0, count: count) } }
+        let second = try #require(shares.first { $0.has(site: "tryck/berlin7") })
+        for share in [EngineShare.whole, second] {
+            let state = EngineState(isOnline: true, engine: "a1", share: share)
+            _ = hub.handleCompletely(
+                .uplink(.received(topicName: "\(share.topic)/state", payload: state.encoded())), at: Self.now)
+        }
+        #expect(
+            Self.uplink(&hub)["fault"]?.stringValue
+                == """
+                engines with the shares "1 of 1" and "\(second)" are online, and each acts on the presses of this site; give all \
+                engines the same number of shares in sources: of their tryck.yaml, and restart those that change
+                """)
     }
 
     @Test(

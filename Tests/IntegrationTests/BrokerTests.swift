@@ -185,7 +185,7 @@ struct BrokerTests {
         let status = try workshop.tryck(["status", "--json"])
         _ = try status.status()
         let url = try #require(try JSONValue(parsing: Array(status.text.utf8))["broker"]?["url"]?.stringValue)
-        #expect(url.hasSuffix("/broker/mqtt.sock"))
+        #expect(url.hasSuffix("/tryck-broker/mqtt.sock"))
         #expect(!url.contains("/state/"), "\(url)")
     }
 

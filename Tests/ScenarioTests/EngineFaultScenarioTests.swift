@@ -100,6 +100,50 @@ struct EngineFaultScenarioTests {
         #expect(!EngineHouse.story(effects + house.hear(1)).contains("lamp on"))
     }
 
+    // MARK: Late presses
+
+    /// The lines of the log from `info` on.
+    private static func lines(_ effects: [Hub.Effect]) -> [String] {
+        effects.compactMap {
+            if case .log(let level, let text) = $0, level.isAtLeast(.info) { text } else { nil }
+        }
+    }
+
+    @Test("200 presses that waited an hour for an engine are one report each, and no line of the log")
+    func latePresses() {
+        var house = EngineHouse.leading(.lamp)
+        var effects: [Hub.Effect] = []
+        for press in 1...200 {
+            let taken =
+                house.hear(2 * press - 1, after: .seconds(3600))
+                + house.hear(2 * press, .up(.click), after: .seconds(3600))
+            effects += taken
+            for claim in EngineHouse.claims(taken) { house.take(.published(claim)) }
+        }
+        effects += house.wait(.seconds(5))
+        #expect(EngineHouse.events(effects).filter { $0["type"] == "stale_event" }.count == 200)
+        #expect(Self.lines(effects) == [])
+    }
+
+    @Test("200 presses that another site heard earlier and sends later are one report each, and few lines of the log")
+    func latePressesOfOtherSite() {
+        let other = "tryck/paris2"
+        var house = EngineHouse.leading(.lamp)
+        house.sayHello(from: other)
+        house.hear(1, counter: 500)
+        var effects: [Hub.Effect] = []
+        for press in 1...200 {
+            let taken = house.hear(press, counter: press, from: other)
+            effects += taken
+            for claim in EngineHouse.claims(taken) { house.take(.published(claim)) }
+        }
+        #expect(EngineHouse.events(effects).filter { $0["type"] == "interrupted" }.count == 200)
+        #expect(Self.lines(effects).count == 5, "\(Self.lines(effects).prefix(8))")
+        _ = house.wait(.seconds(60))
+        let later = Self.lines(house.hear(201, counter: 201, from: other))
+        #expect(later.contains { $0.contains("more like this") }, "\(later)")
+    }
+
     // MARK: Full disk
 
     @Test("an engine that can record nothing claims nothing, hands over, and leads again when it can record")
@@ -194,23 +238,23 @@ struct EngineFaultScenarioTests {
     )
     func lostPress() throws {
         var house = EngineHouse.leading(.lamp)
-        for claim in EngineHouse.claims(house.hear(1)) { house.take(.published(claim)) }
-        let lost = EngineHouse.claims(house.hear(2) + house.hear(3))
+        for claim in EngineHouse.claims(house.hear(1) + house.hear(2, .up(.click))) { house.take(.published(claim)) }
+        let lost = EngineHouse.claims(house.hear(3) + house.hear(4, .up(.click)))
         #expect(lost.count >= 2)
         house.take(.brokerDisconnected("gone"))
         for claim in lost { house.take(.publishFailed(claim, "gone")) }
-        // The site has heard of no claim but the first.
-        house.connect(last: 3, claimed: 1)
+        // The site has heard of no claim but those of the first press.
+        house.connect(last: 4, claimed: 2)
         let back = house.hearOwnClaim()
         for claim in EngineHouse.claims(back) { house.take(.published(claim)) }
         let events = EngineHouse.events(back).filter { $0["type"] == "interrupted" }
         #expect(events.count == 1)
-        #expect(events.first?["data"]?["first_n"] == 2 && events.first?["data"]?["last_n"] == 3)
-        let next = house.hear(4)
+        #expect(events.first?["data"]?["first_n"] == 3 && events.first?["data"]?["last_n"] == 4)
+        let next = house.hear(5) + house.hear(6, .up(.click))
         for claim in EngineHouse.claims(next) { house.take(.published(claim)) }
         #expect(EngineHouse.story(next).contains("lamp on"))
         house.take(.brokerDisconnected("gone"))
-        house.connect(last: 4, claimed: 4)
+        house.connect(last: 6, claimed: 6)
         #expect(EngineHouse.events(house.hearOwnClaim()).filter { $0["type"] == "interrupted" } == [])
     }
 
@@ -264,6 +308,90 @@ struct EngineFaultScenarioTests {
         house.connect(last: 1, claimed: 0)
         for claim in EngineHouse.claims(house.hearOwnClaim()) { house.take(.published(claim)) }
         #expect(house.status["engine"]?["fault"] == .null)
+    }
+
+    @Test("a filter of a site or an engine that the broker refuses to an engine is a fault until the broker grants it")
+    func refusedSubscription() {
+        var house = EngineHouse.leading(.lamp)
+        let reason = "Not authorized; allow it in the broker's access rules"
+        let effects = house.take(.subscriptionRefused(topicFilter: "tryck/+/feed/+", reason: reason))
+        let sentence =
+            "the broker refuses to let this engine read tryck/+/feed/+: Not authorized; allow it in the broker's access rules"
+        #expect(effects.contains(.log(.error, sentence)))
+        #expect(house.status["engine"]?["fault"]?.stringValue == sentence)
+        #expect(house.status["engine"]?["refused"] == ["read tryck/+/feed/+"])
+        #expect(house.status["faults"]?.arrayValue?.contains(.string(sentence)) == true)
+        // The broker has the last word when it is asked again.
+        house.take(.brokerDisconnected("The connection was lost."))
+        #expect(house.status["engine"]?["refused"] == ["read tryck/+/feed/+"])
+        house.connect()
+        #expect(house.status["engine"]?["refused"] == [])
+        house.take(.subscriptionRefused(topicFilter: "engines/1/state", reason: reason))
+        #expect(house.status["engine"]?["refused"] == ["read engines/1/state"])
+        house.take(.subscriptionGranted(topicFilter: "engines/1/state"))
+        #expect(house.status["engine"]?["fault"] == .null)
+    }
+
+    @Test("a filter that only rules read is no fault of an engine")
+    func refusedState() {
+        var house = EngineHouse.leading(.lamp)
+        house.take(.subscriptionRefused(topicFilter: "home/temperature", reason: "Not authorized"))
+        #expect(house.status["engine"]?["fault"] == .null)
+    }
+
+    @Test("each fault of an engine says what is wrong, why, and what to do")
+    func faultSentences() throws {
+        var broker = Self.pair(names: ["a1", "a1"])
+        broker.wait(.seconds(30))
+        #expect(
+            broker.engineStatus(0)["fault"]
+                == """
+                another engine has the name a1 (its installation is 00aa, ours 00ff): give each engine a name and a base topic of \
+                its own, such as engine: {name: a2} and mqtt: {base_topic: a2} in its tryck.yaml, and restart it
+                """)
+        let second = try #require(EngineShare(index: 1, count: 2))
+        broker = EnginesOnBroker([
+            EngineHouse(.lamp, name: "a1", installation: "01"),
+            EngineHouse(.lamp, name: "a2", installation: "02", share: second),
+        ])
+        broker.connect(0)
+        broker.wait(.seconds(7))
+        broker.connect(1)
+        broker.wait(.seconds(7))
+        #expect(
+            broker.engineStatus(0)["fault"]
+                == """
+                the engine a2 has the share 1 of 2, and this one 1 of 1, so they do not act on the same sites: give both the same \
+                share in sources: of their tryck.yaml, and restart the one that changes
+                """)
+        var house = EngineHouse.leading(.lamp)
+        for claim in EngineHouse.claims(house.hear(1)) { house.take(.publishFailed(claim, "Not authorized")) }
+        #expect(
+            house.status["engine"]?["fault"]
+                == """
+                the broker refuses to let this engine write tryck/berlin7/feed/+/cursor: Not authorized; allow it in the broker's \
+                access rules
+                """)
+    }
+
+    @Test("a stand-by says of a restored site only that it was restored, because it handles none of its presses")
+    func restoredAtStandBy() {
+        func lines(_ effects: [Hub.Effect]) -> [String] {
+            effects.compactMap {
+                if case .log(let level, let text) = $0, text.contains("restored") { "\(level): \(text)" } else { nil }
+            }
+        }
+        var house = EngineHouse.leading(.lamp)
+        house.hear(1)
+        house.restart()
+        var effects = house.take(.brokerConnected)
+        effects += house.hear("engines/1/leader", EngineTerm(term: 9, engine: "b1").encoded())
+        effects += house.sayHello(installation: "9f3c.2", session: 2)
+        #expect(
+            lines(effects) == [
+                "info: tryck/berlin7 was restored from an old copy of its disk, and goes on as installation 9f3c.2; the engine that "
+                    + "leads handles its presses"
+            ])
     }
 
     // MARK: Requests about buttons of sites

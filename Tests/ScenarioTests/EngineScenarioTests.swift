@@ -137,7 +137,7 @@ struct EngineScenarioTests {
     @Test("a run that waits while the broker is gone goes on when this engine still leads")
     func fenced() {
         var house = EngineHouse.leading(.later)
-        house.hear(1)
+        for claim in EngineHouse.claims(house.hear(1)) { house.take(.published(claim)) }
         house.now = house.now + .seconds(1)
         house.take(.brokerDisconnected("gone"))
         #expect(EngineHouse.story(house.wait(.seconds(20))) == [])

@@ -189,7 +189,8 @@ package struct HistoryWriter: Sendable {
                 isShort ? .messageReceived(topicName: topicName, payload: payload, retained: true) : nil
         case .start, .entropy, .transportOpened, .busOpened, .transportClosed, .received, .bus, .goOn, .source,
             .brokerAddress, .brokerSentMalformedPacket, .published, .publishFailed, .messageDropped,
-            .subscriptionRefused, .jobEnded, .reloadRules, .logLevel, .firmwareFiles, .firmwareRead,
+            .subscriptionRefused, .subscriptionGranted, .jobEnded, .reloadRules, .logLevel, .firmwareFiles,
+            .firmwareRead,
             .recordFailed, .reserveFault, .ringFault, .historyFault, .synced, .controlLine, .clientGone, .flicd,
             .timerFired,
             .stop, .expiringMessageReceived, .uplink:
@@ -212,8 +213,8 @@ package struct HistoryWriter: Sendable {
             guard let name = (try? JSONValue(parsing: line))?["request"]?.stringValue else { return false }
             return keptRequests.contains(name)
         case .entropy, .brokerAddress, .brokerSentMalformedPacket, .published, .publishFailed, .messageDropped,
-            .subscriptionRefused, .reloadRules, .logLevel, .firmwareFiles, .firmwareRead, .recordFailed, .reserveFault,
-            .ringFault, .historyFault, .synced, .clientGone, .flicd, .uplink:
+            .subscriptionRefused, .subscriptionGranted, .reloadRules, .logLevel, .firmwareFiles, .firmwareRead,
+            .recordFailed, .reserveFault, .ringFault, .historyFault, .synced, .clientGone, .flicd, .uplink:
             return false
         }
     }

@@ -100,8 +100,8 @@ extension Hub {
         case .start, .wallClock, .transportOpened, .busOpened, .transportClosed, .source, .brokerAddress,
             .brokerConnected,
             .brokerDisconnected, .brokerSentMalformedPacket, .published, .publishFailed, .messageReceived,
-            .messageDropped, .subscriptionRefused, .jobEnded, .rulesLoaded, .reloadRules, .logLevel,
-            .firmwareFiles, .firmwareRead, .recordFailed, .reserveFault, .ringFault, .historyFault, .synced,
+            .messageDropped, .subscriptionRefused, .subscriptionGranted, .jobEnded, .rulesLoaded, .reloadRules,
+            .logLevel, .firmwareFiles, .firmwareRead, .recordFailed, .reserveFault, .ringFault, .historyFault, .synced,
             .controlLine,
             .clientGone, .flicd, .timerFired, .stop, .expiringMessageReceived:
             isForRadio = false

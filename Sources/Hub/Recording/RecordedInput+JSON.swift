@@ -50,6 +50,7 @@ extension RecordedInput {
         case messageReceived = "message_received"
         case messageDropped = "message_dropped"
         case subscriptionRefused = "subscription_refused"
+        case subscriptionGranted = "subscription_granted"
         case processEnded = "process_ended"
         case webAnswered = "web_answered"
         case rulesLoaded = "rules_loaded"
@@ -114,6 +115,8 @@ extension RecordedInput {
                 .subscriptionRefused,
                 ["filter": .string(redaction(topicFilter)), "reason": .string(redaction(reason))]
             )
+        case .subscriptionGranted(let topicFilter):
+            (.subscriptionGranted, ["filter": .string(redaction(topicFilter))])
         case .jobEnded(let id, .process(let result)):
             (
                 .processEnded,
@@ -236,6 +239,7 @@ extension RecordedInput {
         case .messageDropped: .messageDropped(try line.string("reason"))
         case .subscriptionRefused:
             .subscriptionRefused(topicFilter: try line.string("filter"), reason: try line.string("reason"))
+        case .subscriptionGranted: .subscriptionGranted(topicFilter: try line.string("filter"))
         case .processEnded:
             .jobEnded(
                 JobID(rawValue: try line.integer("id")),

@@ -96,8 +96,8 @@ struct EngineFeed: Sendable {
     private(set) var namesake: String?
     /// Another engine on the topics of this one's share, which has another number of shares.
     private var otherShare: (engine: String, share: EngineShare)?
-    /// The topics that the broker does not let this engine write, with `+` for the button, and why. They outlast the connection,
-    /// because a broker may end it after a refusal.
+    /// What the broker does not let this engine do, such as `write TOPIC` with `+` for the button, and why. Refusals outlast the
+    /// connection, because a broker may end it after one.
     private var refusals: [String: String] = [:]
     /// The maximum number of entries of `refusals`.
     private static let maximumRefusals = 64
@@ -357,7 +357,8 @@ struct EngineFeed: Sendable {
     var nameFault: String? {
         namesake.map {
             "another engine has the name \(configuration.name) (its installation is \($0), ours \(leadership.installation)): "
-                + "give each engine a name and a base topic of its own, such as engine: {name: a2} in tryck.yaml"
+                + "give each engine a name and a base topic of its own, such as engine: {name: a2} and mqtt: {base_topic: a2} in "
+                + "its tryck.yaml, and restart it"
         }
     }
 
@@ -365,14 +366,16 @@ struct EngineFeed: Sendable {
     var shareFault: String? {
         otherShare.map {
             "the engine \($0.engine) has the share \($0.share), and this one \(configuration.share), so they do not act on the same "
-                + "sites: give both the same share in sources: of tryck.yaml"
+                + "sites: give both the same share in sources: of their tryck.yaml, and restart the one that changes"
         }
     }
 
     // MARK: What the broker refuses
 
-    private static func sentence(_ topic: String, _ reason: String) -> String {
-        "the broker refuses to let this engine write \(topic): \(reason); see its access rules (ACL)"
+    private static func sentence(_ access: String, _ reason: String) -> String {
+        // The reason of a refused subscription contains the advice.
+        let advice = reason.contains("access rules") ? "" : "; allow it in the broker's access rules"
+        return "the broker refuses to let this engine \(access): \(reason)\(advice)"
     }
 
     /// The topic of a message to a site with `+` for the button; other topics as they are.
@@ -391,16 +394,31 @@ struct EngineFeed: Sendable {
     /// - Parameter reason: as the broker or the client says it.
     /// - Returns: a sentence for the log, if the broker refuses the topic and did not before.
     mutating func refused(_ topicName: String, _ reason: String) -> String? {
-        let filter = Self.filter(topicName)
-        guard AccessRefusal.isOne(reason), refusals[filter] == nil, refusals.count < Self.maximumRefusals else {
-            return nil
-        }
-        refusals[filter] = reason
-        return Self.sentence(filter, reason)
+        AccessRefusal.isOne(reason) ? note(refused: "write \(Self.filter(topicName))", reason) : nil
     }
 
     private mutating func accepted(_ topicName: String) {
-        if !refusals.isEmpty { refusals[Self.filter(topicName)] = nil }
+        if !refusals.isEmpty { refusals["write \(Self.filter(topicName))"] = nil }
+    }
+
+    /// The broker does not deliver the messages of a topic filter.
+    ///
+    /// - Returns: a sentence for the log, if this is one of `subscriptions`, and the broker did not refuse it before.
+    mutating func subscriptionRefused(_ topicFilter: String, _ reason: String) -> String? {
+        guard subscriptions.contains(where: { $0.topicFilter == topicFilter }) else { return nil }
+        return note(refused: "read \(topicFilter)", reason)
+    }
+
+    /// The broker delivers the messages of a topic filter that it has refused before.
+    mutating func granted(_ topicFilter: String) { refusals["read \(topicFilter)"] = nil }
+
+    /// The broker is asked again for all subscriptions, because the connection is new.
+    mutating func subscribesAnew() { refusals = refusals.filter { !$0.key.hasPrefix("read ") } }
+
+    private mutating func note(refused access: String, _ reason: String) -> String? {
+        guard refusals[access] == nil, refusals.count < Self.maximumRefusals else { return nil }
+        refusals[access] = reason
+        return Self.sentence(access, reason)
     }
 
     // MARK: Settling
@@ -436,7 +454,7 @@ struct EngineFeed: Sendable {
             "state": .string(mode.rawValue), "term": .integer(Int64(term)),
             "patience": .integer(configuration.patience.limit.milliseconds),
             "fault": fault.map { .string($0) } ?? .null,
-            "refused": .array(refusals.keys.sorted().map { .string("write \($0)") }),
+            "refused": .array(refusals.keys.sorted().map(JSONValue.string)),
             "sites": .array(sites.keys.sorted().map(JSONValue.string)),
         ]
     }

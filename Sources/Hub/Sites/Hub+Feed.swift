@@ -16,6 +16,7 @@ extension Hub {
     /// The broker is connected: subscribes to the topics of sites and engines.
     mutating func feedConnected(at now: Instant) {
         guard let subscriptions = feed?.subscriptions else { return }
+        feed?.subscribesAnew()
         emit(.subscribe(subscriptions))
         advanceFeed(.source(.connected), at: now)
         advanceFeed(.leadership(.connected), at: now)

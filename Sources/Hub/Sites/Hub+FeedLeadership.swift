@@ -21,10 +21,9 @@ extension Hub {
             let what = broker.isConnected ? "silent" : "gone"
             log(.warning, "the broker is \(what), so this engine acts on nothing until it is known to lead again")
             feed?.fence(at: now)
-            advanceFeed(.source(.standBy), at: now)
+            advanceFeed(.source(.fence), at: now)
             advanceRules(.acting(false, endingRuns: false), at: now)
         case .stop:
-            advanceFeed(.source(.standBy), at: now)
             endRuns("this engine does not lead share \(share) any more", at: now)
         case .rulesDiffer(let engine, let leads):
             let role = leads ? "leads" : "stands by for"
@@ -61,11 +60,24 @@ extension Hub {
         advanceFeed(.leadership(.resign), at: now)
     }
 
+    /// Ends everything that is under way: runs, held actions, and the presses of sites that are undecided. The engine that leads next
+    /// reports these presses.
     private mutating func endRuns(_ reason: String, at now: Instant) {
         log(.warning, "\(reason); its runs are interrupted")
+        advanceFeed(.source(.standBy), at: now)
+        let unsettled = feed?.unsettled.keys.sorted() ?? []
         let isTimerDue = feed?.stop() == true
         advanceRules(.acting(false, endingRuns: true), at: now)
+        // Nothing acts any more, so that a press that a chord has held back has no effect when the chord fails.
+        for button in unsettled { abandon(button, since: now, at: now) }
         if isTimerDue { advanceRules(.timerFired, at: now) }
+    }
+
+    /// Acts on nothing any more that the presses of a site's button since then have caused, because they are reported.
+    mutating func abandon(_ button: ButtonID, since start: Instant, at now: Instant) {
+        advanceRules(.abandoned(button, since: start), at: now)
+        // The press is not undecided any more.
+        if let progress = progress(of: button) { record([progress]) }
     }
 
     /// Lets rules act, and performs the held actions if `continues`; otherwise drops them.

@@ -17,8 +17,8 @@ extension Hub {
             case .took(let place, let steps):
                 took(place, steps, claim, at: now)
                 claim = FeedClaim()
-            case .lost, .interrupted, .known, .offline, .removed, .beganAnew, .restored, .setTimer, .cancelTimer,
-                .anomaly:
+            case .lost, .interrupted, .gaveUp, .known, .offline, .removed, .beganAnew, .restored, .setTimer,
+                .cancelTimer, .anomaly:
                 carryOut(claim)
                 claim = FeedClaim()
                 carryOut(effect, at: now)
@@ -34,13 +34,15 @@ extension Hub {
 
     private mutating func carryOut(_ effect: FeedSource.Effect, at now: Instant) {
         switch effect {
-        case .lost, .interrupted, .known, .offline, .removed, .beganAnew, .restored: completePress(at: now)
+        case .lost, .interrupted, .gaveUp, .known, .offline, .removed, .beganAnew, .restored: completePress(at: now)
         case .record, .forget, .publish, .took, .setTimer, .cancelTimer, .anomaly: break
         }
         switch effect {
         case .record, .forget, .publish, .took: break
         case .lost(let place, let count):
-            log(.warning, "\(place.site): the journal has lost \(count) messages of \(label(of: place.button))")
+            let label = label(of: place.button)
+            log(
+                .lostPress, .warning, "\(place.site): the journal has lost \(count) messages of \(label)", at: now)
             publishEvent(
                 "lost", described(place, ["lost": .integer(Int64(count))]), timeToLive: .seconds(3600), as: .press,
                 at: now)
@@ -49,15 +51,17 @@ extension Hub {
             let rest = first == place.number ? "is not repeated" : "are not repeated"
             let isFormer = feed?.sites[place.site].map { $0.installation != place.installation } ?? false
             let life = isFormer ? " (as installation \(place.installation))" : ""
+            let label = label(of: place.button)
             log(
-                .warning,
-                "\(place.site): \(messages) of \(label(of: place.button))\(life) may have had no effect, and \(rest)"
-            )
+                .interruptedPress, .warning,
+                "\(place.site): \(messages) of \(label)\(life) may have had no effect, and \(rest)", at: now)
             publishEvent(
                 "interrupted",
                 described(
                     place, ["first_n": .integer(Int64(first)), "last_n": .integer(Int64(place.number))]),
                 timeToLive: .seconds(3600), as: .press, at: now)
+        case .gaveUp(let site, let button, let start):
+            if buttons[button]?.source == EngineFeed.source(of: site) { abandon(button, since: start, at: now) }
         case .known(let site, let hello): siteIsHere(site, hello, at: now)
         case .offline(let site): siteIsGone(site, at: now)
         case .removed(let site, let button):
@@ -68,16 +72,21 @@ extension Hub {
         case .beganAnew(let place, let former):
             // For a site that was restored from a copy, `restored` warns once for all its buttons.
             let isSameSite = FeedLife(place.installation).root == FeedLife(former.installation).root
-            log(
-                isSameSite ? .debug : .warning,
+            let sentence =
                 "\(place.site): the numbers of \(label(of: place.button)) were \(former.number) and start again at \(place.number)"
-            )
+            if isSameSite { log(.debug, sentence) } else { log(.renumberedButton, .warning, sentence, at: now) }
         case .restored(let site, let life):
+            let sentence =
+                "\(site) was restored from an old copy of its disk, and goes on as installation \(life.installation)"
+            guard feed?.isLeading == true else {
+                // A stand-by says so at each start, because only the engine that leads records claims of the new life.
+                log(.info, "\(sentence); the engine that leads handles its presses")
+                break
+            }
             log(
                 .warning,
-                "\(site) was restored from an old copy of its disk, and goes on as installation \(life.installation). Presses "
-                    + "that are in the copy and were handled since are not repeated; new presses are handled as usual")
-            guard feed?.isLeading == true else { break }
+                "\(sentence). Presses that are in the copy and were handled since are not repeated; new presses are handled as "
+                    + "usual")
             publishEvent(
                 "restored", ["site": .string(site), "installation": .string(life.installation)],
                 timeToLive: .seconds(3600), at: now)
@@ -89,7 +98,8 @@ extension Hub {
 
     private func described(_ place: FeedPlace, _ facts: KeyValuePairs<String, JSONValue>) -> JSONValue {
         let place: KeyValuePairs<String, JSONValue> = [
-            "site": .string(place.site), "button": .string(place.button.description),
+            "site": .string(place.site), "installation": .string(place.installation),
+            "button": .string(place.button.description),
         ]
         return .object((Array(place) + Array(facts)).map { JSONValue.Member($0.key, $0.value) })
     }

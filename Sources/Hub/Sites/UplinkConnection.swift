@@ -39,7 +39,7 @@ struct UplinkConnection: Sendable {
         guard engines.count > 1 else { return nil }
         let shares = engines.values.map { "\"\($0)\"" }.sorted().joined(separator: " and ")
         return "engines with the shares \(shares) are online, and each acts on the presses of this site; "
-            + "give all engines the same number of shares"
+            + "give all engines the same number of shares in sources: of their tryck.yaml, and restart those that change"
     }
 
     /// A sentence for users; `nil` unless an engine is online and takes nothing of what waits.

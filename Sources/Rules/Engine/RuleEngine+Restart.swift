@@ -274,13 +274,31 @@ extension RuleEngine {
         self.isActing = isActing
         guard endsRuns else { return }
         for group in scheduler.groups.keys.sorted() { endQueued(in: group, as: .interrupted, &effects) }
-        for id in scheduler.ids {
-            resume(id, at: now, &effects) { run, world, effects in
-                run.cancel(because: .otherEngineLeads, in: &world, at: now, &effects)
-                run.result = .interrupted
-                run.trace.result = .interrupted
-            }
-        }
+        for id in scheduler.ids { interrupt(id, because: .otherEngineLeads, at: now, &effects) }
         drop(kept.takeAll(), because: "another engine leads", &effects)
+    }
+
+    /// Handles the input `abandoned`.
+    mutating func abandon(_ button: ButtonID, since start: Instant, at now: Instant, _ effects: inout [Effect]) {
+        // A chord that waited for this button may fail now, and release the presses of others.
+        recognised(recogniser.handle(.abandoned(button), at: now), at: now, &effects)
+        for group in scheduler.groups.keys.sorted() {
+            endQueued(in: group, as: .interrupted, &effects) { $0.button == button }
+        }
+        for id in scheduler.ids
+        where scheduler.runs[id].map({ $0.cause.button == button && $0.startedAt >= start }) ?? false {
+            interrupt(id, because: .givenUp, at: now, &effects)
+        }
+        drop(kept.take(of: button), because: "its presses are reported as interrupted", &effects)
+    }
+
+    private mutating func interrupt(
+        _ id: RunID, because reason: CancelReason, at now: Instant, _ effects: inout [Effect]
+    ) {
+        resume(id, at: now, &effects) { run, world, effects in
+            run.cancel(because: reason, in: &world, at: now, &effects)
+            run.result = .interrupted
+            run.trace.result = .interrupted
+        }
     }
 }

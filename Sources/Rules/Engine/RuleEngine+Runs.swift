@@ -141,8 +141,11 @@ extension RuleEngine {
     }
 
     /// Ends the runs that wait for their turn in a concurrency group.
-    mutating func endQueued(in group: ConcurrencyGroupID, as result: RunResult, _ effects: inout [Effect]) {
-        for run in scheduler.dropQueued(in: group) {
+    mutating func endQueued(
+        in group: ConcurrencyGroupID, as result: RunResult, _ effects: inout [Effect],
+        where isEnded: (RunCause) -> Bool = { _ in true }
+    ) {
+        for run in scheduler.dropQueued(in: group, where: isEnded) {
             records[group.rule].note(result.outcome)
             effects.append(.finished(run, rule: set.rules[group.rule].id, result))
         }

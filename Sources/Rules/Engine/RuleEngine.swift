@@ -64,6 +64,9 @@ package struct RuleEngine: Sendable {
         case linkTimedOut(ButtonID)
         /// The button has rebooted, and will not report earlier presses any more.
         case rebooted(ButtonID)
+        /// The presses of the button since then are reported as interrupted, so nothing that they have caused goes on: no undecided
+        /// gesture, no kept event and no run. Only a hold that was reported still ends.
+        case abandoned(ButtonID, since: Instant)
         /// The battery level in percent.
         case battery(ButtonID, Int64)
         case batteryLow(ButtonID)
@@ -258,6 +261,7 @@ package struct RuleEngine: Sendable {
         case .linkTimedOut(let button):
             loseHold(button, silentFor: GestureRecogniser.supervisionTimeout, at: now, &effects)
         case .rebooted(let button): loseHold(button, silentFor: .zero, at: now, &effects)
+        case .abandoned(let button, let start): abandon(button, since: start, at: now, &effects)
         case .battery(let button, let percent):
             devices[button, default: Device()].battery = percent
             updateButtonFacts(button)

@@ -176,12 +176,14 @@ extension RunScheduler {
         if group.running.isEmpty, !group.rotations.isEmpty, !turnedGroups.contains(id) { turnedGroups.append(id) }
     }
 
-    /// Removes and returns the queued runs of a group, and discards its rotations.
-    mutating func dropQueued(in id: ConcurrencyGroupID) -> [RunID] {
+    /// Removes and returns the queued runs of a group that have such a cause, and discards such rotations.
+    mutating func dropQueued(
+        in id: ConcurrencyGroupID, where isDropped: (RunCause) -> Bool = { _ in true }
+    ) -> [RunID] {
         guard var group = groups[id] else { return [] }
-        let dropped = group.queued.map(\.run)
-        group.queued = []
-        group.rotations = [:]
+        let dropped = group.queued.filter { isDropped($0.cause) }.map(\.run)
+        group.queued.removeAll { isDropped($0.cause) }
+        group.rotations = group.rotations.filter { !isDropped($0.value.event.cause) }
         groups[id] = group
         queuedCount -= dropped.count
         return dropped

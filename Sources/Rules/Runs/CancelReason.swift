@@ -6,6 +6,8 @@ enum CancelReason: Hashable, Sendable {
     /// A step `cancel` of this rule.
     case rule(String)
     case programStops, otherEngineLeads
+    /// An engine has reported its press as interrupted, because the broker may know nothing of it.
+    case givenUp
 
     var text: String {
         switch self {
@@ -16,6 +18,7 @@ enum CancelReason: Hashable, Sendable {
         case .rule(let rule): "cancelled by rule \(rule)"
         case .programStops: "cancelled: the program stops"
         case .otherEngineLeads: "cancelled: another engine leads"
+        case .givenUp: "cancelled: the connection to the broker was lost while it began"
         }
     }
 }

@@ -48,7 +48,7 @@ private struct FeedSourceBench {
             isConnected = true
             try give(.connected)
         case 1: try give(.lead(term: Int(input.octet())))
-        case 2: try give(.standBy)
+        case 2: try give(step & 0x40 == 0 ? .standBy : .fence)
         case 3:
             isConnected = false
             try give(.disconnected)
@@ -147,6 +147,7 @@ private struct FeedSourceBench {
                 try promise("a deadline lies ahead", deadline > now)
                 timer = deadline
             case .cancelTimer: timer = nil
+            case .gaveUp(_, _, let since): try promise("what is given up was taken before", since <= now)
             case .record, .forget, .known, .offline, .restored, .anomaly: break
             }
         }

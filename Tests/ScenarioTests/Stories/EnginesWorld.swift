@@ -363,7 +363,6 @@ struct EnginesWorld {
         case .publish(let id, let message, let expiry): publish(message, id, expiry, index)
         case .setTimer(let deadline): engines[index].timer = deadline
         case .cancelTimer: engines[index].timer = nil
-        case .log(_, let text): reported(text, by: index)
         case .finish:
             // What was published is still under way, and a goodbye follows it.
             carryToBroker(name, network.sentCount(name))
@@ -378,6 +377,7 @@ struct EnginesWorld {
 
     private mutating func publish(_ message: MQTTMessage, _ id: MessageID, _ expiry: Duration?, _ index: Int) {
         let name = engines[index].name
+        if message.topicName == "\(name)/bridge/event" { reported(message.payload) }
         var payload = message.payload
         var press: Press?
         if case .cursor(let button) = FeedTopic(message.topicName)?.kind,
@@ -410,20 +410,17 @@ struct EnginesWorld {
         }
     }
 
-    /// A line of the log may report messages that are not repeated: `SITE: message 3 of hall may have had no effect, …`.
-    private mutating func reported(_ text: String, by index: Int) {
-        guard text.contains("may have had no effect") else { return }
-        let words = text.split(separator: " ")
-        let numbers = words.compactMap { Int($0) }
-        guard let place = Self.names.firstIndex(where: { text.contains(" of \($0) ") }), let first = numbers.first,
-            let last = numbers.last
-        else { return problems.append("a report that cannot be read: \(text)") }
-        // Of an earlier life of the site: `message 3 of hall (as installation 9f3c.2) may …`.
-        let life = words.first { $0.hasSuffix(")") }.map { String($0.dropLast()) }
-        for number in first...last {
-            let place = Place(
-                installation: life ?? engines[index].installation, button: Self.buttons[place], number: number)
-            if let press = presses[place] { fates[press]?.isReported = true }
+    /// An event of an engine may report messages that are not repeated.
+    private mutating func reported(_ payload: [UInt8]) {
+        guard let event = try? JSONValue(parsing: payload), event["type"] == "interrupted", let data = event["data"],
+            let installation = data["installation"]?.stringValue, let first = data["first_n"]?.integerValue,
+            let last = data["last_n"]?.integerValue
+        else { return }
+        for button in Self.buttons where data["button"]?.stringValue == button.description {
+            for number in Int(first)...Int(last) {
+                let place = Place(installation: installation, button: button, number: number)
+                if let press = presses[place] { fates[press]?.isReported = true }
+            }
         }
     }
 

@@ -1,0 +1,242 @@
+import ButtonModel
+import Feed
+import Hub
+import JSON
+import MQTTTopics
+import Testing
+
+/// An engine takes a press, and has not decided it or carried it out when the connection ends, or when another engine leads. The
+/// press is acted on afterwards, or reported as interrupted, but never both.
+@Suite("Open presses of sites")
+struct OpenPressScenarioTests {
+    /// With three clicks, the engine decides by the times of presses, and does not wait for the verdict of the button.
+    private static let clicks: HouseRules = """
+        version: 1
+        defaults: {queued: accept}
+        rules:
+          - {id: one, triggers: {button: any, event: click}, actions: {publish: {topic: lamp, payload: one}}}
+          - {id: two, triggers: {button: any, event: double_click}, actions: {publish: {topic: lamp, payload: two}}}
+          - {id: three, triggers: {button: any, clicks: 3}, actions: {publish: {topic: lamp, payload: three}}}
+        """
+    private static let verdicts: HouseRules = """
+        version: 1
+        defaults: {queued: accept}
+        rules:
+          - {id: one, triggers: {button: any, event: click}, actions: {publish: {topic: lamp, payload: one}}}
+          - {id: two, triggers: {button: any, event: double_click}, actions: {publish: {topic: lamp, payload: two}}}
+        """
+    private static let program: HouseRules = """
+        version: 1
+        rules:
+          - {id: program, triggers: {button: any, event: down}, actions: {run: [/usr/bin/true]}}
+        """
+    private static let queued: HouseRules = """
+        version: 1
+        rules:
+          - id: queued
+            mode: queued
+            triggers: {button: any, event: down}
+            actions: [{delay: 5s}, {publish: {topic: lamp, payload: "on"}}]
+        """
+    private static let held: HouseRules = """
+        version: 1
+        rules:
+          - {id: dim, triggers: {button: any, event: hold}, actions: {publish: {topic: lamp, payload: dim}}}
+          - {id: end, triggers: {button: any, event: hold_release}, actions: {publish: {topic: lamp, payload: end}}}
+        """
+
+    /// What became of presses: the messages to the lamp, the programs, and the numbers of messages that were reported.
+    private static func fate(_ effects: [Hub.Effect]) -> [String] {
+        let acted = EngineHouse.story(effects).filter { $0.hasPrefix("lamp ") || $0 == "program" }
+        let reported = EngineHouse.events(effects).filter { $0["type"] == "interrupted" && $0["data"]?["site"] != nil }
+        return acted
+            + reported.map {
+                "reported \($0["data"]?["first_n"]?.integerValue ?? 0) to \($0["data"]?["last_n"]?.integerValue ?? 0)"
+            }
+    }
+
+    private static func acknowledge(_ effects: [Hub.Effect], _ house: inout EngineHouse) -> [Hub.Effect] {
+        EngineHouse.claims(effects).flatMap { house.take(.published($0)) }
+    }
+
+    /// The connection ends, and what was not acknowledged fails.
+    private static func breakOff(_ house: inout EngineHouse, _ unacknowledged: [Hub.Effect] = []) -> [Hub.Effect] {
+        var effects = house.take(.brokerDisconnected("gone"))
+        for claim in EngineHouse.claims(unacknowledged) { effects += house.take(.publishFailed(claim, "gone")) }
+        house.pass(.milliseconds(200))
+        return effects
+    }
+
+    /// The same engine leads again, and all claims are acknowledged.
+    private static func comeBack(_ house: inout EngineHouse, last: Int, claimed: Int) -> [Hub.Effect] {
+        var effects = house.connect(last: last, claimed: claimed)
+        let back = house.hearOwnClaim()
+        effects += back + acknowledge(back, &house)
+        return effects + house.wait(.seconds(20))
+    }
+
+    // MARK: The same engine leads again
+
+    @Test("an undecided click whose claims were lost is reported, and not acted on afterwards")
+    func undecided() {
+        var house = EngineHouse.leading(Self.clicks)
+        let taken = house.hear(1) + house.hear(2, .up(.open))
+        var effects = Self.breakOff(&house, taken)
+        effects += Self.comeBack(&house, last: 2, claimed: 0)
+        #expect(Self.fate(effects) == ["reported 1 to 2"])
+    }
+
+    @Test("the verdict of a button on a click whose claims were lost comes too late")
+    func verdict() {
+        var house = EngineHouse.leading(Self.verdicts)
+        let taken = house.hear(1) + house.hear(2, .up(.open))
+        var effects = Self.breakOff(&house, taken)
+        effects += Self.comeBack(&house, last: 2, claimed: 0)
+        effects += house.hear(3, .clickTimeout) + house.wait(.seconds(5))
+        #expect(Self.fate(effects) == ["reported 1 to 2"])
+        #expect(Self.fate(house.hear(4) + house.hear(5, .up(.click)) + house.wait(.seconds(2))) == ["lamp one"])
+    }
+
+    @Test("an undecided click of which only the last claim was lost is reported as a whole")
+    func partlyConfirmed() {
+        var house = EngineHouse.leading(Self.clicks)
+        let first = house.hear(1)
+        _ = Self.acknowledge(first, &house)
+        var effects = Self.breakOff(&house, house.hear(2, .up(.open)))
+        effects += Self.comeBack(&house, last: 2, claimed: 1)
+        #expect(Self.fate(effects) == ["reported 1 to 2"])
+        #expect(Self.fate(house.hear(3) + house.hear(4, .up(.open)) + house.wait(.seconds(2))) == ["lamp one"])
+    }
+
+    @Test("an undecided click whose claims the broker has acknowledged is acted on, and not reported")
+    func confirmed() {
+        var house = EngineHouse.leading(Self.clicks)
+        _ = Self.acknowledge(house.hear(1) + house.hear(2, .up(.open)), &house)
+        var effects = Self.breakOff(&house)
+        effects += Self.comeBack(&house, last: 2, claimed: 2)
+        #expect(Self.fate(effects) == ["lamp one"])
+    }
+
+    @Test("a program that waits for its claim is not started if the claim is lost, because the press is reported")
+    func waitingProgram() {
+        var house = EngineHouse.leading(Self.program)
+        var effects = Self.breakOff(&house, house.hear(1))
+        effects += Self.comeBack(&house, last: 1, claimed: 0)
+        #expect(Self.fate(effects) == ["reported 1 to 1"])
+        #expect(house.stored.runs == [])
+    }
+
+    @Test("a run ends if the claim of its press is lost, and goes on if the broker has acknowledged the claim")
+    func run() {
+        var house = EngineHouse.leading(.later)
+        var effects = Self.breakOff(&house, house.hear(1))
+        effects += Self.comeBack(&house, last: 1, claimed: 0)
+        #expect(Self.fate(effects) == ["reported 1 to 1"])
+        _ = Self.acknowledge(house.hear(2), &house)
+        effects = Self.breakOff(&house)
+        effects += Self.comeBack(&house, last: 2, claimed: 2)
+        #expect(Self.fate(effects) == ["lamp on"])
+    }
+
+    @Test(
+        "a run that waits in the queue of its rule ends with the lost claim of its press, and the run before it goes on"
+    )
+    func queuedRun() {
+        var house = EngineHouse.leading(Self.queued)
+        _ = Self.acknowledge(house.hear(1) + house.hear(2, .up(.click)), &house)
+        _ = house.wait(.seconds(1))
+        var effects = Self.breakOff(&house, house.hear(3))
+        effects += Self.comeBack(&house, last: 3, claimed: 2)
+        #expect(Self.fate(effects).sorted() == ["lamp on", "reported 3 to 3"])
+    }
+
+    @Test("a hold that was told ends, although its claims were lost")
+    func hold() {
+        var house = EngineHouse.leading(Self.held)
+        let taken = house.hear(1) + house.hear(2, .hold(ofSecondPress: false))
+        #expect(Self.fate(taken) == ["lamp dim"])
+        var effects = Self.breakOff(&house, taken)
+        effects += Self.comeBack(&house, last: 2, claimed: 0)
+        #expect(Self.fate(effects) == ["reported 1 to 2"])
+        #expect(Self.fate(house.hear(3, .up(.afterHold))) == ["lamp end"])
+    }
+
+    // MARK: Another engine leads, or none
+
+    /// Another engine leads, reports what it finds, and is gone.
+    private static func lead(_ house: inout EngineHouse, over number: Int) -> [Hub.Effect] {
+        let topic = "\(EngineHouse.site)/feed/\(EngineHouse.button)"
+        var effects = house.hear("engines/1/leader", EngineTerm(term: 9, engine: "b1").encoded())
+        let claim = FeedCursor(number: number, term: 9, engine: "b1", installation: "9f3c", session: 1)
+        effects += house.hear("\(topic)/cursor", claim.encoded())
+        effects += house.hear("\(topic)/done", FeedDone(number: number, term: 9, installation: "9f3c").encoded())
+        effects += house.hear("engines/1/state", EngineState(isOnline: false, engine: "b1", share: .whole).encoded())
+        effects += house.wait(.seconds(3))
+        effects += house.hearOwnClaim()
+        return effects + house.wait(.seconds(1))
+    }
+
+    @Test(
+        "a press that is down while another engine leads is that engine's, also if this one leads again before it ends")
+    func overtaken() {
+        var house = EngineHouse.leading(Self.clicks)
+        _ = Self.acknowledge(house.hear(1), &house)
+        var effects = Self.lead(&house, over: 1)
+        #expect(house.status["engine"]?["state"] == "leading")
+        effects += house.hear(2, .up(.click)) + house.wait(.seconds(5))
+        #expect(Self.fate(effects) == [])
+        #expect(Self.fate(house.hear(3) + house.hear(4, .up(.open)) + house.wait(.seconds(2))) == ["lamp one"])
+    }
+
+    @Test("a press that is down while an engine restarts is reported, and not acted on when it ends")
+    func restarted() {
+        var house = EngineHouse.leading(Self.clicks)
+        _ = Self.acknowledge(house.hear(1), &house)
+        house.restart()
+        var effects = house.connect(last: 1, claimed: 1) + house.lead()
+        effects += house.hear(2, .up(.click)) + house.wait(.seconds(5))
+        #expect(Self.fate(effects) == ["reported 1 to 1"])
+    }
+
+    @Test("a press that a chord has held back is not acted on when the engine stops")
+    func chord() {
+        let attic = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0002))
+        var house = EngineHouse.leading(
+            """
+            version: 1
+            buttons: {hall: {address: "80:E4:DA:00:00:01"}, attic: {address: "80:E4:DA:00:00:02"}}
+            rules:
+              - {id: both, triggers: {chord: [hall, attic], event: hold}, actions: {publish: {topic: lamp, payload: both}}}
+              - {id: one, triggers: {button: attic, event: click}, actions: {publish: {topic: lamp, payload: one}}}
+            """)
+        house.sayHello(session: 2, buttons: [EngineHouse.button, attic])
+        var effects = house.hear(1) + house.hear(1, of: attic)
+        house.pass(.milliseconds(500))
+        effects += house.hear("engines/1/leader", EngineTerm(term: 9, engine: "b1").encoded())
+        #expect(house.status["engine"]?["state"] == "standing_by")
+        #expect(Self.fate(effects + house.wait(.seconds(5))) == [])
+    }
+
+    @Test("an undecided click is reported if the broker has forgotten who leads, because the engine gives it up")
+    func forgottenLeader() {
+        var house = EngineHouse.leading(Self.clicks)
+        _ = Self.acknowledge(house.hear(1) + house.hear(2, .up(.open)), &house)
+        var effects = Self.breakOff(&house)
+        effects += house.connect(last: 2, claimed: 2)
+        effects += house.wait(.seconds(2))
+        effects += house.hearOwnClaim()
+        effects += house.wait(.seconds(2))
+        #expect(house.status["engine"]?["state"] == "leading")
+        #expect(Self.fate(effects) == ["reported 1 to 2"])
+    }
+
+    @Test("an undecided click is reported if the broker was gone for more than a minute")
+    func fencedTooLong() {
+        var house = EngineHouse.leading(Self.clicks)
+        _ = Self.acknowledge(house.hear(1) + house.hear(2, .up(.open)), &house)
+        var effects = Self.breakOff(&house)
+        house.pass(.seconds(120))
+        effects += Self.comeBack(&house, last: 2, claimed: 2)
+        #expect(Self.fate(effects) == ["reported 1 to 2"])
+    }
+}
