@@ -172,8 +172,8 @@ let package = Package(
             "RadioCommands", "Reactor", "Platform", "Edges", "CommandSupport",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
-            "LanguageServerCommands", "ButtonModel", "JSON", "RuleLoader", "LanguageServer", "MQTTTopics", "Platform",
-            "Setup", "ControlClient", "CommandSupport", "CommandText",
+            "LanguageServerCommands", "ButtonModel", "JSON", "RuleLoader", "LanguageServer", "MQTTTopics", "Reactor",
+            "Platform", "Setup", "ControlClient", "CommandSupport", "CommandText",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         .executableTarget(
             name: "tryck",

@@ -23,7 +23,8 @@ struct LinkShortage: Hashable, Sendable {
 }
 
 extension ButtonManager {
-    /// How long a button must be idle before it is disconnected for another.
+    /// How long a button must be idle before it is disconnected for another, also on a radio with a single link. It takes up to
+    /// 2 s until the link is free and the other button has it, and the press of the other button counts as live for 3 s only.
     package static let quietTime = Duration.seconds(1)
     /// `quietTime` for a button whose session is not at rest, for example because a press or an acknowledgement is
     /// unfinished, and for a Twist, which reports rotation only while it has a link.

@@ -36,6 +36,8 @@ extension Hub {
     mutating func rulesLoaded(_ id: JobID, _ loaded: RuleLoadReport, at now: Instant) {
         guard let (verdict, requesters) = rules.loaded(id, loaded) else { return }
         let answer: RequestAnswer
+        // The secrets of a new set are known when it is taken.
+        var problems: [JSONValue] { redaction(.array(loaded.problems)).arrayValue ?? [] }
         switch verdict {
         case .taken(let isSame):
             if let prepared = loaded.rules { replaceRules(with: prepared, at: now) }
@@ -48,15 +50,14 @@ extension Hub {
             }
             answer = .ok([
                 "state": "ok", "active": .string(set.fingerprint), "rules": .integer(Int64(count)),
-                "changed": .bool(!isSame), "problems": .array(loaded.problems),
+                "changed": .bool(!isSame), "problems": .array(problems),
             ])
         case .failsTests:
             answer = .refusedRules(
-                "the rules are already in use, but do not pass their tests: \(loaded.summary)",
-                problems: redaction(.array(loaded.problems)).arrayValue ?? [])
+                "the rules are already in use, but do not pass their tests: \(loaded.summary)", problems: problems)
         case .refused(let sentence, let isNew):
             if isNew { log(.error, sentence) }
-            answer = .refusedRules(sentence, problems: redaction(.array(loaded.problems)).arrayValue ?? [])
+            answer = .refusedRules(sentence, problems: problems)
         }
         invalidate(.rules)
         invalidate(.bridgeInfo)

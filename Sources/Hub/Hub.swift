@@ -504,6 +504,6 @@ package struct Hub: Sendable {
     mutating func broadcast(_ occurrence: Occurrence) {
         guard isWatched else { return }
         guard occurrencesOfAction == nil else { return occurrencesOfAction?.append(occurrence) ?? () }
-        emit(.broadcast(control.audience, redaction(occurrence.line)))
+        emit(.broadcast(control.audience, occurrence.line(hiding: redaction)))
     }
 }

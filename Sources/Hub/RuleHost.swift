@@ -69,7 +69,7 @@ struct RuleHost: Sendable {
     init(_ rules: RuleSet, _ configuration: HubConfiguration, stored: StoredState) {
         engine = RuleEngine(rules, state: stored.rules, nextRun: RunID(rawValue: stored.nextRun))
         engine.isActing = configuration.engine == nil
-        redaction = Redaction(rules.confidential)
+        redaction = Redaction(rules.confidential, open: rules.openValues)
         fault = configuration.ruleFault
         problemsOnDisk = configuration.ruleProblems
         let waiting = Set(stored.rules.waitingRuns.map(\.run.rawValue))
@@ -315,7 +315,7 @@ struct RuleHost: Sendable {
     ///
     /// - Returns: the old set.
     mutating func willTake(_ set: RuleSet) -> PreparedRules {
-        redaction = redaction.hiding(set.confidential)
+        redaction = redaction.hiding(set.confidential, open: set.openValues)
         return engine.prepared
     }
 

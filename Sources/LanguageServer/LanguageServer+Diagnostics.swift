@@ -5,8 +5,11 @@ import RuleLoader
 extension LanguageServer {
     /// Sends the diagnostics of the files for which they have changed.
     ///
-    /// - Parameter versions: the versions of the documents that were checked.
-    mutating func publish(versions: [String: Int64]) {
+    /// - Parameters:
+    ///   - versions: the versions of the documents that were checked.
+    ///   - changed: the documents that were changed since. Positions in their texts before the change mean nothing in the
+    ///     editor, and they are checked again.
+    mutating func publish(versions: [String: Int64], except changed: Set<String> = []) {
         var diagnostics: [String: [Diagnostic]] = [:]
         // A file may belong to two sets, which say the same about it.
         var known: Set<Diagnostic> = []
@@ -25,12 +28,13 @@ extension LanguageServer {
         }
         for path in Set(published.keys).union(files.keys).sorted() {
             let file = files[path]
+            let document = documentPath(of: file, path)
+            guard !changed.contains(document) else { continue }
             let lines = TextLines(file?.text ?? [])
             let list = (diagnostics[path] ?? []).map { json($0, lines, files) }
             // An editor that has no diagnostics of a file needs no empty list.
             guard published[path] ?? .array([]) != .array(list) else { continue }
             published[path] = list.isEmpty ? nil : .array(list)
-            let document = documentPath(of: file, path)
             var parameters: [JSONValue.Member] = [.init("uri", .string(uri(of: document)))]
             if let version = versions[document] { parameters.append(.init("version", .integer(version))) }
             parameters.append(.init("diagnostics", .array(list)))

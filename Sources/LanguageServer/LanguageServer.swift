@@ -7,7 +7,8 @@ import Rules
 /// The language server for rules files: a state machine between an editor and the loader of rules.
 ///
 /// It reads no files and no clock. The caller performs the effects in their order, and answers each `find` before it gives
-/// other input. An input, however malformed, never ends the server.
+/// other input. A check of a large set takes long, so the caller may carry it out on another thread and give other input
+/// meanwhile. An input, however malformed, never ends the server.
 ///
 /// - Source: Language Server Protocol 3.17.
 package struct LanguageServer: Sendable {
@@ -18,6 +19,8 @@ package struct LanguageServer: Sendable {
         case inputEnded
         /// The answer to the last `find`.
         case found(DiskAnswer)
+        /// The check of the last `check`, which was carried out.
+        case checked(SetCheck)
         case timerFired
     }
 
@@ -26,6 +29,8 @@ package struct LanguageServer: Sendable {
         case send([UInt8])
         /// A file or another fact is needed.
         case find(DiskRequest)
+        /// `SetCheck.run` is to be called, and its result given as `checked`. There is at most one such check at a time.
+        case check(SetCheck)
         /// When `timerFired` is wanted; `nil`: not at all.
         case setTimer(Instant?)
         /// The server has ended, with this exit status.
@@ -74,8 +79,9 @@ package struct LanguageServer: Sendable {
     let variables: [String: String]
     private let version: String
     private var framer = MessageFramer()
-    /// A message that waits for the checks that are due.
-    private var held: JSONValue?
+    /// The messages that wait for a check.
+    private var waiting = WaitingMessages()
+    private var hasInputEnded = false
     var phase = Phase.new
     var client = EditorCapabilities()
     /// The open documents by path.
@@ -84,10 +90,11 @@ package struct LanguageServer: Sendable {
     var sets = CheckedSets()
     /// When documents are to be checked.
     private var due: [String: Instant] = [:]
-    private var check: SetCheck?
-    /// True if `check` reads the saved texts of the files that are not valid YAML in the editor, for their names only.
+    /// True if a check is being carried out.
+    private var isChecking = false
+    /// True if that check reads the saved texts of the files that are not valid YAML in the editor, for their names only.
     private var isCheckOfSavedTexts = false
-    /// When `check` began.
+    /// When that check began.
     private var checkStart = Instant(nanoseconds: 0)
     /// The diagnostics that the editor has, by path.
     var published: [String: JSONValue] = [:]
@@ -97,7 +104,7 @@ package struct LanguageServer: Sendable {
     var listing: Listing?
     /// The lenses that wait for `DiskAnswer.lastRuns`. Until then, no other message is handled.
     var lensRequest: LensRequest?
-    /// The renaming that waits for the end of `check`.
+    /// The renaming that waits for the end of the check.
     private var renameRequest: RenameRequest?
     /// The answers of daemons about the last runs of rules.
     var lastRuns = LastRuns()
@@ -116,7 +123,7 @@ package struct LanguageServer: Sendable {
         guard phase != .ended else { return [] }
         switch input {
         case .received(let octets): framer.append(octets)
-        case .inputEnded: end(status: phase == .shutDown ? 0 : 1)
+        case .inputEnded: hasInputEnded = true
         case .found(let answer):
             if let listing {
                 self.listing = nil
@@ -127,37 +134,60 @@ package struct LanguageServer: Sendable {
                 let runs = if case .lastRuns(let runs) = answer { runs } else { LastRunsAnswer.silent }
                 lastRuns.take(runs, request.configuration, at: now)
                 send(["jsonrpc": "2.0", "id": request.id, "result": .array(lenses(of: request.path))])
-            } else {
-                check?.answer(answer)
-                proceed()
             }
+        case .checked(let check): checked(check, at: now)
         case .timerFired: timer = nil
         }
-        // A check that has begun ends before the next message is read, so that a request finds the names of a file that was
-        // opened just before.
-        while phase != .ended, check == nil, !isWaiting, let message = nextMessage() {
-            if !precedesChecks(message) {
-                beginCheck(at: now)
-                guard check == nil else {
-                    held = message
-                    break
-                }
-            }
-            handle(message, at: now)
-        }
+        while phase != .ended, !isWaiting, let message = nextMessage() { take(message, at: now) }
+        // What the editor sent before it closed its end is still carried out: `shutdown` may be among it.
+        if hasInputEnded, phase != .ended, waiting.isEmpty { end(status: phase == .shutDown ? 0 : 1) }
         beginCheck(at: now)
         defer { effects = [] }
         return effects
     }
 
-    /// True for a message that need not wait for the checks that are due: a completion of a document that was checked before
-    /// takes names from that check, and a change makes a check of the text before it useless. A check of a large set takes longer
-    /// than a user wants to wait for a completion.
-    private func precedesChecks(_ message: JSONValue) -> Bool {
-        switch message["method"]?.stringValue {
+    /// False while so many messages wait for a check that no more octets of the editor are wanted.
+    package var wantsInput: Bool { !waiting.isFull }
+
+    /// Handles a message, or keeps it until the check has ended that is under way or due.
+    ///
+    /// A request waits so that it finds the names of a file that was opened just before.
+    private mutating func take(_ message: WaitingMessages.Message, at now: Instant) {
+        guard !message.isReleased || isUnchecked(message), !precedesChecks(message) else {
+            return handle(message.content, at: now)
+        }
+        if !isChecking {
+            beginCheck(at: now)
+            return isChecking ? waiting.putBack(message) : handle(message.content, at: now)
+        }
+        var message = message
+        if message.method == "textDocument/didChange", let path = message.path, sets.hasSet(of: path),
+            renameRequest == nil, !waiting.changes(path)
+        {
+            // The requests before the change are about the text before it, so they are answered with the last check.
+            waiting.release(about: path)
+            message.isReleased = true
+        }
+        waiting.append(message)
+    }
+
+    /// True if a message is about a document that was opened and not checked yet.
+    private func isUnchecked(_ message: WaitingMessages.Message) -> Bool {
+        message.path.map { documents[$0] != nil && entries[$0] == nil && due[$0] != nil } ?? false
+    }
+
+    /// True for a message that need not wait for the checks that are due or under way: a completion of a document that was
+    /// checked before takes names from that check, and a change makes a check of the text before it useless. A check of a large
+    /// set takes longer than a user wants to wait for a completion.
+    private func precedesChecks(_ message: WaitingMessages.Message) -> Bool {
+        switch message.method {
         case "textDocument/completion", "textDocument/didChange":
-            let uri = message["params"]?["textDocument"]?["uri"]?.stringValue
-            return uri.map { sets.hasSet(of: FileURI.documentPath(of: $0)) } ?? false
+            guard renameRequest == nil, let path = message.path, sets.hasSet(of: path) else { return false }
+            return !isChecking
+                || (message.method == "textDocument/completion" ? !waiting.changes(path) : !waiting.isAbout(path))
+        // These only request further checks.
+        case "textDocument/didSave", "workspace/didChangeWatchedFiles": return isChecking
+        case "$/cancelRequest": return true
         default: return false
         }
     }
@@ -167,18 +197,15 @@ package struct LanguageServer: Sendable {
 
     // MARK: Messages
 
-    /// The next message of the editor. Octets that are none are answered with an error.
-    private mutating func nextMessage() -> JSONValue? {
-        if let held {
-            self.held = nil
-            return held
-        }
-        while let frame = framer.next() {
+    /// The next message to handle. Octets that are none are answered with an error.
+    private mutating func nextMessage() -> WaitingMessages.Message? {
+        if let message = waiting.popFirst(isChecking: isChecking) { return message }
+        while !waiting.isFull, let frame = framer.next() {
             switch frame {
             case .malformed(let reason): respond(to: .null, with: ResponseError(.parseError, reason))
             case .message(let octets):
                 do throws(JSONError) {
-                    return try JSONValue(parsing: octets)
+                    return WaitingMessages.Message(try JSONValue(parsing: octets), length: octets.count)
                 } catch {
                     respond(to: .null, with: ResponseError(.parseError, "The message is not JSON: \(error)."))
                 }
@@ -257,7 +284,10 @@ package struct LanguageServer: Sendable {
             "workspace/didChangeWatchedFiles" where phase == .initialized:
             // Another program may have changed other files.
             for path in documents.keys { checkSoon(path, at: now) }
-        // Requests are answered at once, so there is nothing to cancel.
+        case "$/cancelRequest":
+            // Other requests are answered at once, so there is nothing to cancel.
+            guard let id = parameters["id"], waiting.remove(request: id) != nil else { break }
+            respond(to: id, with: ResponseError(.requestCancelled, "The editor has cancelled the request."))
         default: break
         }
     }
@@ -363,11 +393,11 @@ package struct LanguageServer: Sendable {
 
     /// Begins the check that is due, or sets the timer for the next one.
     private mutating func beginCheck(at now: Instant) {
-        guard phase != .ended, check == nil, !isWaiting else { return }
+        guard phase != .ended, !isChecking, !isWaiting else { return }
         while let (path, time) = due.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
             guard time <= now else { return setTimer(time) }
             beginCheck(of: path, at: now)
-            if check != nil { return }
+            if isChecking { return }
         }
         setTimer(nil)
     }
@@ -377,10 +407,16 @@ package struct LanguageServer: Sendable {
         guard let document = documents[path] else { return }
         documents[path]?.kind = FileKind(name: path, text: document.octets)
         checkStart = now
-        check = SetCheck(
-            of: path, lastEntry: lastEntry(of: path), open: documents.mapValues(\.octets),
-            versions: documents.compactMapValues(\.version), variables: variables)
-        proceed()
+        begin(
+            SetCheck(
+                of: path, lastEntry: lastEntry(of: path), open: documents.mapValues(\.octets),
+                versions: documents.compactMapValues(\.version), variables: variables))
+    }
+
+    private mutating func begin(_ check: SetCheck) {
+        isChecking = true
+        waiting.holdAll()
+        effects.append(.check(check))
     }
 
     private func lastEntry(of path: String) -> String? {
@@ -401,8 +437,7 @@ package struct LanguageServer: Sendable {
         }
         guard valid.count < documents.count else { return false }
         isCheckOfSavedTexts = true
-        check = SetCheck(of: path, lastEntry: lastEntry(of: path), open: valid, versions: [:], variables: variables)
-        proceed()
+        begin(SetCheck(of: path, lastEntry: lastEntry(of: path), open: valid, versions: [:], variables: variables))
         return true
     }
 
@@ -410,6 +445,9 @@ package struct LanguageServer: Sendable {
         _ parameters: JSONValue, id: JSONValue, at now: Instant
     ) throws(ResponseError) -> JSONValue? {
         let (path, _) = try document(parameters)
+        guard !isChecking else {
+            throw ResponseError(.contentModified, "The text was changed before it was checked.")
+        }
         renameRequest = RenameRequest(id: id, parameters: parameters)
         beginCheck(of: path, at: now)
         return nil
@@ -432,13 +470,9 @@ package struct LanguageServer: Sendable {
         effects.append(.setTimer(time))
     }
 
-    private mutating func proceed() {
-        guard let check else { return }
-        if let request = check.nextRequest {
-            effects.append(.find(request))
-            return
-        }
-        self.check = nil
+    private mutating func checked(_ check: SetCheck, at now: Instant) {
+        guard isChecking else { return }
+        isChecking = false
         if isCheckOfSavedTexts {
             isCheckOfSavedTexts = false
             if let set = check.result { sets.takeIfComplete(set) }
@@ -446,6 +480,7 @@ package struct LanguageServer: Sendable {
             take(check)
             if beginCheckOfSavedTexts(of: check.path) { return }
         }
+        waiting.releaseAll()
         answerRename()
     }
 
@@ -459,7 +494,7 @@ package struct LanguageServer: Sendable {
         }
         lastRuns.keepOnly(sets.configurationPaths)
         outlines.keepOnly(sets.fileNames + Array(documents.keys))
-        publish(versions: check.versions)
+        publish(versions: check.versions, except: Set(due.filter { $0.value > checkStart }.keys))
     }
 
     // MARK: Access for requests

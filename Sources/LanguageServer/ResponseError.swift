@@ -8,6 +8,9 @@ struct ResponseError: Error, Hashable, Sendable {
         case methodNotFound = -32601
         case invalidParams = -32602
         case serverNotInitialized = -32002
+        case requestCancelled = -32800
+        /// The text that the request is about was changed before it could be carried out.
+        case contentModified = -32801
         /// The request is correct, but cannot be done, for a reason that the user should read.
         case requestFailed = -32803
     }

@@ -29,22 +29,26 @@ struct LanguageServerCommand: ParsableCommand {
         }
         // An editor that has gone is an error of the write, which has an exit status of its own.
         signal(SIGPIPE, SIG_IGN)
-        var loop = ServerLoop(DiskFiles(variables: SystemEnvironment.environmentVariables))
+        var loop = try ServerLoop(DiskFiles(variables: SystemEnvironment.environmentVariables))
         let status = try loop.run()
         guard status == 0 else { throw Failure.silent(.negativeResult) }
     }
 }
 
-/// Passes octets between standard input and output and a language server, and answers what the server asks of the disk.
+/// Passes octets between standard input and output and a language server, answers what the server asks of the disk, and
+/// carries out its checks on a thread of its own.
 private struct ServerLoop {
     private let files: DiskFiles
     private var server: LanguageServer
+    private let checks: CheckThread
     private var deadline: Instant?
     private var status: Int32?
+    private var hasInputEnded = false
 
-    init(_ files: DiskFiles) {
+    init(_ files: DiskFiles) throws(Failure) {
         self.files = files
         server = LanguageServer(variables: files.variables, version: Version.string)
+        checks = try CheckThread(files)
     }
 
     /// Runs until the editor ends the server, and returns the exit status.
@@ -52,31 +56,40 @@ private struct ServerLoop {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             if let status { return status }
-            guard waitForInput() else {
-                try give(.timerFired)
-                continue
-            }
+            let ready = wait()
+            if ready.check, let check = checks.take() { try give(.checked(check)) }
+            if ready.isTimeOver { try give(.timerFired) }
+            guard ready.input, status == nil else { continue }
             let count = read(STDIN_FILENO, &buffer, buffer.count)
             if count > 0 {
                 try give(.received(Array(buffer.prefix(count))))
             } else if count == 0 || errno != EINTR && errno != EAGAIN {
+                hasInputEnded = true
                 try give(.inputEnded)
             }
         }
     }
 
-    /// Waits until there is input, or until the deadline; returns whether there is input.
-    private func waitForInput() -> Bool {
-        var descriptor = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+    /// Waits until there is input or the result of a check, or until the deadline.
+    private func wait() -> (input: Bool, check: Bool, isTimeOver: Bool) {
+        // A negative descriptor is not waited for.
+        let input = hasInputEnded || !server.wantsInput ? -1 : STDIN_FILENO
+        var descriptors = [
+            pollfd(fd: input, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: checks.finished, events: Int16(POLLIN), revents: 0),
+        ]
         var timeout: Int32 = -1
         if let deadline {
             // Rounded up, so that the deadline has passed afterwards.
             timeout = Int32(clamping: ((deadline - Self.now).nanoseconds + 999_999) / 1_000_000)
             timeout = max(0, timeout)
         }
-        let count = poll(&descriptor, 1, timeout)
+        let count = poll(&descriptors, nfds_t(descriptors.count), timeout)
         // After an interruption by a signal, the loop asks again.
-        return count > 0 || count < 0 && deadline == nil
+        return (
+            count > 0 && descriptors[0].revents != 0, count > 0 && descriptors[1].revents != 0,
+            count == 0 && deadline != nil
+        )
     }
 
     private mutating func give(_ input: LanguageServer.Input) throws(Failure) {
@@ -86,6 +99,10 @@ private struct ServerLoop {
             switch effect {
             case .send(let octets): try Self.write(octets)
             case .find(let request): effects += server.handle(.found(files.answer(to: request)), at: Self.now)
+            case .check(let check):
+                // Without a thread, the editor waits for the check.
+                guard !checks.start(check) else { continue }
+                effects += server.handle(.checked(check.run(answering: files.answer)), at: Self.now)
             case .setTimer(let time): deadline = time
             case .exit(let status): self.status = status
             }

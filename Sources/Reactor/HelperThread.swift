@@ -2,17 +2,17 @@ import CLinux
 import Glibc
 
 /// A detached thread that executes one closure.
-final class HelperThread: Sendable {
+package final class HelperThread: Sendable {
     /// In octets. The deepest recursion is the compilation of the deepest expression that a rule may have: 650 KiB in a
     /// debug build.
     private static let stackSize = 1024 * 1024
 
     let body: @Sendable () -> Void
 
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    package init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
     /// - Returns: whether the thread could be created.
-    func start() -> Bool {
+    package func start() -> Bool {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }

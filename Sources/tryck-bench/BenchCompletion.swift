@@ -14,8 +14,8 @@ extension BenchCommand {
             discussion: """
                 Opens ten thousand rules in a language server, types lines into one of them, and asks for a completion after \
                 each character. Prints the time of one core for a character with its completion, for a completion that comes \
-                when a check of the rules is due, and for the check itself, during which other requests wait. Build for \
-                release first: swift build -c release
+                when a check of the rules is due or under way, and for the check itself, which takes a thread of its own and \
+                during which other requests wait. Build for release first: swift build -c release
 
                   tryck-bench complete
                   tryck-bench complete --rules 1000
@@ -81,6 +81,7 @@ private struct BenchCompletion {
         }
         var completions: [Int64] = []
         var duringDelay: [Int64] = []
+        var duringCheck: [Int64] = []
         var checks: [Int64] = []
         for _ in 0..<times {
             for typed in Self.lines {
@@ -95,13 +96,14 @@ private struct BenchCompletion {
                 }
                 now = now + LanguageServer.delay
                 // The completion comes first, so its time ends with its answer, and the check is done then.
-                let (answer, check) = try completionBeforeCheck(at: Int64(typed.unicodeScalars.count))
-                duringDelay.append(answer)
-                checks.append(check)
+                let times = try completionsBesideCheck(at: Int64(typed.unicodeScalars.count))
+                duringDelay.append(times.before)
+                duringCheck.append(times.during)
+                checks.append(times.check)
                 change(at: 0, removing: Int64(typed.unicodeScalars.count), "")
             }
         }
-        guard answerCount == completions.count + duringDelay.count + 1 else {
+        guard answerCount == completions.count + duringDelay.count + duringCheck.count + 1 else {
             throw Failure(.unavailable, "The language server has not answered each request.")
         }
         return """
@@ -109,6 +111,7 @@ private struct BenchCompletion {
             opening                    \(Self.milliseconds(Int64(opening)))
             character and completion   \(Self.row(completions))
             completion, check is due   \(Self.row(duringDelay))
+            completion during a check  \(Self.row(duringCheck))
             check                      \(Self.row(checks))
 
             """
@@ -136,15 +139,21 @@ private struct BenchCompletion {
                 ]))
     }
 
-    /// The times for a completion when a check is due, and for the check.
-    private mutating func completionBeforeCheck(at column: Int64) throws(Failure) -> (answer: Int64, check: Int64) {
-        let request = completionRequest(at: column)
-        let before = answerCount
+    /// The times for a completion when a check is due, for one during the check, and for the check.
+    private mutating func completionsBesideCheck(
+        at column: Int64
+    ) throws(Failure) -> (before: Int64, during: Int64, check: Int64) {
+        let requests = [completionRequest(at: column), completionRequest(at: column)]
+        let count = answerCount
         var effects: [LanguageServer.Effect] = []
-        let answer = try coreTime { effects = server.handle(.received(request), at: now) }
+        let before = try coreTime { effects = server.handle(.received(requests[0]), at: now) }
+        var later: [LanguageServer.Effect] = []
+        let during = try coreTime { later = server.handle(.received(requests[1]), at: now) }
+        perform(later)
+        guard answerCount == count + 1 else { throw Failure(.unavailable, "The completion has waited for the check.") }
         let check = try coreTime { perform(effects) }
-        guard answerCount == before + 1 else { throw Failure(.unavailable, "The completion has waited for the check.") }
-        return (Int64(answer), Int64(check))
+        guard answerCount == count + 2 else { throw Failure(.unavailable, "A completion was not answered.") }
+        return (Int64(before), Int64(during), Int64(check))
     }
 
     private mutating func completionRequest(at column: Int64) -> [UInt8] {
@@ -176,6 +185,7 @@ private struct BenchCompletion {
                 // Notifications of the server have no identifier.
                 if String(decoding: octets.prefix(200), as: UTF8.self).contains("\"id\":") { answerCount += 1 }
             case .find(let request): effects += server.handle(.found(Self.answer(to: request)), at: now)
+            case .check(let check): effects += server.handle(.checked(check.run(answering: Self.answer)), at: now)
             case .setTimer, .exit: break
             }
         }

@@ -91,8 +91,8 @@ struct ImportTests {
             "ArgumentParser", "Glibc",
         ],
         "LanguageServerCommands": [
-            "ButtonModel", "JSON", "RuleLoader", "LanguageServer", "MQTTTopics", "Platform", "Setup", "ControlClient",
-            "CommandSupport", "CommandText", "ArgumentParser", "Glibc",
+            "ButtonModel", "JSON", "RuleLoader", "LanguageServer", "MQTTTopics", "Reactor", "Platform", "Setup",
+            "ControlClient", "CommandSupport", "CommandText", "ArgumentParser", "Glibc", "Synchronization",
         ],
         "tryck": [
             "ButtonModel", "Hub", "Simulator", "Platform", "TrialEdges", "Daemon", "CommandSupport",

@@ -22,6 +22,9 @@ struct Editor {
     private(set) var exitStatus: Int32?
     /// How often the server has asked for something on the disk.
     private(set) var requestCount = 0
+    /// True if checks take long: what the server is given meanwhile comes before their results.
+    var holdsChecks = false
+    private(set) var heldCheck: SetCheck?
     private var nextID: Int64 = 1
     /// The octets that the server has sent and that are not a whole message yet.
     private var received: [UInt8] = []
@@ -41,6 +44,25 @@ struct Editor {
 
     // MARK: Talking
 
+    /// Ends the check that was held, and holds no further ones.
+    mutating func finishCheck() {
+        holdsChecks = false
+        guard let check = heldCheck else { return }
+        heldCheck = nil
+        let checked = carryOut(check)
+        give(.checked(checked))
+    }
+
+    private mutating func carryOut(_ check: SetCheck) -> SetCheck {
+        var count = 0
+        let checked = check.run { request in
+            count += 1
+            return answer(to: request)
+        }
+        requestCount += count
+        return checked
+    }
+
     mutating func give(_ input: LanguageServer.Input) {
         var effects = server.handle(input, at: now)[...]
         while let effect = effects.popFirst() {
@@ -50,6 +72,13 @@ struct Editor {
                 requestCount += 1
                 if case .lastRuns(let configuration) = request { askedDaemons.append(configuration) }
                 effects += server.handle(.found(answer(to: request)), at: now)
+            case .check(let check):
+                guard !holdsChecks else {
+                    heldCheck = check
+                    continue
+                }
+                let checked = carryOut(check)
+                effects += server.handle(.checked(checked), at: now)
             case .setTimer(let time): timer = time
             case .exit(let status): exitStatus = status
             }
@@ -72,6 +101,7 @@ struct Editor {
     }
 
     /// The result of a request about a position of a document.
+    @discardableResult
     mutating func ask(
         _ method: String, _ path: String, _ line: Int, _ character: Int, _ more: [JSONValue.Member] = []
     ) -> JSONValue {

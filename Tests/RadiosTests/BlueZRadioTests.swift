@@ -165,6 +165,36 @@ struct BlueZRadioTests {
         talk.ends()
     }
 
+    @Test(
+        "a trusted button whose services bluetoothd had stored when Tryck started is not connected by Tryck, and a press attaches it",
+        arguments: [false, true])
+    func knownBefore(isExpectedLater: Bool) {
+        var talk = BlueZTalk.ready(
+            BlueZTalk.objects(and: BlueZTalk.known()), expecting: isExpectedLater ? [] : [Self.hall])
+        if isExpectedLater { talk.when(.perform(.expect([Self.hall], unwanted: []))) }
+        talk.wait(.seconds(3600))
+        talk.changes(["Connected": .bool(true), "ServicesResolved": .bool(true)])
+        let id = talk.connects()
+        talk.acquires(id)
+        talk.ends()
+    }
+
+    @Test("a button that was connected, with its services resolved, before Tryck started is attached at once")
+    func connectedBefore() {
+        var talk = BlueZTalk.ready(
+            BlueZTalk.objects(
+                and: BlueZTalk.known(["Connected": .bool(true), "ServicesResolved": .bool(true)])),
+            expecting: [Self.hall])
+        let id = talk.connects()
+        talk.acquires(id)
+        // Nothing but the next link is needed after this one: bluetoothd makes it by itself.
+        talk.changes(["Connected": .bool(false), "ServicesResolved": .bool(false)])
+        talk.does(.closeChannels(id))
+        talk.reports(.disconnected(id, .unknown))
+        talk.wait(.seconds(3600))
+        talk.ends()
+    }
+
     @Test("a button with the other service is attached to that")
     func otherService() {
         var talk = BlueZTalk.ready(

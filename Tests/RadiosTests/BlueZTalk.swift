@@ -84,11 +84,7 @@ struct BlueZTalk {
         talk.changes(["Connected": .bool(true)])
         let id = talk.connects()
         talk.changes(["ServicesResolved": .bool(true)])
-        talk.calls(.acquireNotify(characteristic: notify, id))
-        talk.calls(.acquireWrite(characteristic: write, id))
-        talk.answers(.acquired(140))
-        talk.answers(.acquired(140))
-        talk.reports(.attached(id, .flic2, attMTU: 140))
+        talk.acquires(id)
         return (talk, id)
     }
 
@@ -253,6 +249,15 @@ struct BlueZTalk {
         effects.removeFirst()
         #expect(peer == address, sourceLocation: sourceLocation)
         return id
+    }
+
+    /// The radio acquires both characteristics of `hall`, and its link is attached.
+    mutating func acquires(_ link: LinkID, sourceLocation: SourceLocation = #_sourceLocation) {
+        calls(.acquireNotify(characteristic: Self.notify, link), sourceLocation: sourceLocation)
+        calls(.acquireWrite(characteristic: Self.write, link), sourceLocation: sourceLocation)
+        answers(.acquired(140), sourceLocation: sourceLocation)
+        answers(.acquired(140), sourceLocation: sourceLocation)
+        reports(.attached(link, .flic2, attMTU: 140), sourceLocation: sourceLocation)
     }
 
     /// The link that was reported last.

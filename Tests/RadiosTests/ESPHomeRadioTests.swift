@@ -184,17 +184,52 @@ struct ESPHomeRadioTests {
                 ])
             talk.passOver()
         }
-        // That has not helped, and another button needs the scanner.
+        // That has not helped, and another button needs the scanner. The link that works stays: a new connection would not
+        // repair the proxy.
+        Self.wait(91, &talk)
+        guard case .reports(.anomaly(let advice))? = talk.acts.first else { return talk.missed() }
+        #expect(advice.contains("Restart the proxy"))
+        #expect(
+            talk.acts.dropFirst() == [
+                .says(.setScannerMode(isActive: true)), .says(.setScannerMode(isActive: false)),
+            ])
+        talk.passOver()
+        // The scanner is restarted again and again, and nothing is reported a second time.
+        for _ in 0..<7 {
+            Self.wait(91, &talk)
+            #expect(
+                talk.acts == [.says(.setScannerMode(isActive: true)), .says(.setScannerMode(isActive: false))])
+            talk.passOver()
+        }
+        talk.say(.notified(address: ProxyTalk.address, handle: 14, value: [1]))
+        talk.reports(.notified(Self.link, [1]))
+        // Without a link, nothing is lost by a new connection.
+        talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: false, mtu: 0, error: 8))
+        talk.passOver()
         Self.wait(91, &talk)
         guard case .reports(.failed(_, .deaf))? = talk.acts.first else { return talk.missed() }
         talk.passOver()
-        // On the next connection, nothing shows that anybody else is there.
-        talk.when(.closed)
-        talk.open()
-        talk.introduce()
+    }
+
+    @Test("Beside a link, a proxy whose scanner cannot be restarted is not given up either, and a dead one is")
+    func deafWithoutScannerState() {
+        var talk = ProxyTalk.ready(without: .scannerState)
         talk.attach()
-        Self.wait(400, &talk)
+        talk.when(
+            .perform(.expect([ExpectedButton(Self.hall, .flic2), ExpectedButton(Self.porch, .flic2)], unwanted: [])))
+        talk.say(.rawAdvertisements([Self.neighbour]))
+        for _ in 0..<2 {
+            Self.wait(91, &talk)
+            guard case .reports(.anomaly)? = talk.acts.first, talk.acts.count == 1 else { return talk.missed() }
+            talk.passOver()
+        }
+        Self.wait(600, &talk)
         talk.ends()
+        talk.wait(.seconds(20))
+        guard case .says(.pingRequest)? = talk.acts.first, case .reports(.failed(_, .absent))? = talk.acts.last else {
+            return talk.missed()
+        }
+        talk.passOver()
     }
 
     @Test("While each button has a link, a proxy that stays deaf is left alone")

@@ -31,22 +31,28 @@ struct ProxyTalk {
 
     /// A radio that is ready, and expects the button of the hall.
     static func ready(
-        maximumLinks: Int? = nil, slots: UInt32 = 3, features: BluetoothProxyFeatures = []
+        maximumLinks: Int? = nil, slots: UInt32 = 3, features: BluetoothProxyFeatures = [],
+        without missing: BluetoothProxyFeatures = []
     ) -> ProxyTalk {
         var talk = ProxyTalk(maximumLinks: maximumLinks)
         talk.open()
-        talk.introduce(slots: slots, features: features)
+        talk.introduce(slots: slots, features: features, without: missing)
         talk.when(.perform(.expect([ExpectedButton(hall, .flic2)], unwanted: [])))
         return talk
     }
 
-    /// - Parameter features: besides those that every proxy has.
-    mutating func introduce(slots: UInt32 = 3, features: BluetoothProxyFeatures = []) {
+    /// - Parameters:
+    ///   - features: besides those that every proxy has.
+    ///   - missing: those of `device` that this proxy has not.
+    mutating func introduce(
+        slots: UInt32 = 3, features: BluetoothProxyFeatures = [], without missing: BluetoothProxyFeatures = []
+    ) {
         passOver()
         say(.helloResponse(HelloResponse(major: 1, minor: 14, serverInfo: "2026.6.5", name: "hall")))
         passOver()
         var device = Self.device
         device.features.formUnion(features)
+        device.features.subtract(missing)
         say(.deviceInfo(device))
         passOver()
         say(.connectionsFree(free: slots, limit: slots, allocated: []))

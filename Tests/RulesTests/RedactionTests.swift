@@ -51,6 +51,21 @@ struct RedactionTests {
         #expect(Redaction(["on"], open: ["on"]).hiding(["on"]).ofReceived("on") == "***")
     }
 
+    @Test("a very short secret, and a short value of an environment variable, stay inside longer words and numbers")
+    func words() {
+        let hide = Redaction(["1", "on", "button", "4711"], marks: ["4711": "***pin***"], open: ["on", "button"])
+        #expect(
+            hide("1 of 10: button_1 on, buttons 80:e4:da:1a is (on)")
+                == "*** of 10: button_1 ***, buttons 80:e4:da:1a is (***)")
+        #expect(hide("on1on on-1 on") == "on1on ***-*** ***")
+        #expect(hide("x4711y") == "x***pin***y")
+        #expect(
+            hide(["kind": "button", "count": 1, "list": ["1", "11"]]) == [
+                "kind": "***", "count": 1, "list": ["***", "11"],
+            ])
+        #expect(Redaction(["é1"])("café1 é1 é12") == "café1 *** é12")
+    }
+
     @Test("neither a mark in JSON nor what somebody sends in place of a mark is read as a value")
     func standIns() {
         let hide = Redaction(["longsecretvalue", "7"], marks: ["longsecretvalue": "***token7***", "7": "***pin***"])

@@ -91,6 +91,8 @@ struct Household {
     var radiosAway: Set<Int> = []
     /// A reload finds errors.
     var rulesAreBad = false
+    /// The warnings of a reload that finds no errors.
+    var reloadWarnings: [JSONValue] = []
     /// A reload finds rules that do not pass their own tests.
     var testsFail = false
     /// How late each timer of the hub fires, as on a busy machine.
@@ -492,7 +494,7 @@ struct Household {
                     summary: #"test.yaml:9:5: the test "one click" failed"#, failing: found.set.fingerprint))
         }
         guard rulesAreBad else {
-            return .rulesLoaded(id, RuleLoadReport(set: found.set, source: found.recorded))
+            return .rulesLoaded(id, RuleLoadReport(set: found.set, source: found.recorded, problems: reloadWarnings))
         }
         let problem: JSONValue = [
             "code": "E301", "severity": "error", "file": "test.yaml", "line": 3, "hint": "did you mean \"kitchen\"?",

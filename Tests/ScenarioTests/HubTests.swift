@@ -133,6 +133,30 @@ struct HubTests {
         #expect(!house.logged.contains { $0.contains(secret) })
     }
 
+    @Test("a very short secret or setting hides no part of the words, names and numbers of the live stream")
+    func shortSecrets() {
+        var rules: HouseRules = """
+            version: 1
+            rules:
+              - id: tell
+                triggers: {button: any, event: down}
+                actions:
+                  - publish: {topic: door, payload: pin 1 of 10 is on}
+            """
+        rules.set.confidential = ["1", "on", "event"]
+        rules.set.secretValues = ["1"]
+        var house = Household(rules: rules)
+        house.pairAll()
+        house.ask(#"{"request":"watch"}"#)
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        #expect(house.told.contains { $0["payload"] == "pin *** of 10 is ***" })
+        let press = house.told.first { $0["kind"] == "event" }
+        #expect(press?["button"] == "kitchen")
+        #expect(press?["id"] == "80e4da000001")
+        #expect(house.told.allSatisfy { $0["kind"]?.stringValue?.contains("***") == false })
+    }
+
     @Test("no input traps the hub, in any order", arguments: 1...20 as ClosedRange<UInt64>)
     func noise(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

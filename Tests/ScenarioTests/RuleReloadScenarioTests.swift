@@ -94,6 +94,27 @@ struct RuleReloadScenarioTests {
         #expect(house.retained["tryck/bridge/rules"] == before)
     }
 
+    @Test("the problems of a reload show no secret, also if the rules are taken and the secret is new")
+    func secretProblems() {
+        var house = Self.house(HouseRules(Self.head))
+        var rules = HouseRules(Self.head + Self.twice)
+        rules.set.confidential = ["home/attic/safe"]
+        rules.set.secretValues = rules.set.confidential
+        house.rulesOnDisk = rules
+        house.reloadWarnings = [
+            ["code": "W703", "severity": "warning", "file": "test.yaml", "message": "nothing reads home/attic/safe"]
+        ]
+        house.ask(#"{"request":"watch"}"#)
+        // The rules are new the first time, and the same the second time.
+        for isNew in [true, false] {
+            house.ask(#"{"request":"rules/reload"}"#)
+            #expect(house.responses.last?["data"]?["changed"] == .bool(isNew))
+            #expect(house.data["problems"]?.arrayValue?.map { $0["message"] } == ["nothing reads ***"])
+        }
+        let shown = (house.responses + house.told).map(\.description) + house.logged + Array(house.retained.values)
+        #expect(!shown.contains { $0.contains("home/attic/safe") })
+    }
+
     @Test("a reload with tests that fail is an error for the client, and no fault if the rules are already in use")
     func failingTests() {
         var house = Self.house(HouseRules(Self.head))

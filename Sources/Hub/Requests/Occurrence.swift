@@ -86,6 +86,14 @@ enum Occurrence: Sendable {
         }
     }
 
+    /// The line of the live stream without secrets. Its kind stays, because clients tell lines apart by it, also if a secret is
+    /// the same word.
+    func line(hiding redaction: Redaction) -> JSONValue {
+        guard case .object(var members) = redaction(line) else { return .null }
+        members[0] = JSONValue.Member("kind", .string(kind.rawValue))
+        return .object(members)
+    }
+
     /// The line of the live stream.
     var line: JSONValue {
         var line: [JSONValue.Member] = [.init("kind", .string(kind.rawValue))]

@@ -28,7 +28,7 @@ extension ESPHomeRadio {
             roomChanged(free: Int(clamping: free), limit: Int(clamping: limit), allocated: allocated, at: now)
         case .rawAdvertisements(let advertisements):
             deadlines.set(.deaf, at: now + Self.deafness)
-            wasScanRestarted = false
+            silenceCount = 0
             if state == .ready { for advertisement in advertisements { heard(advertisement, at: now) } }
         case .deviceConnection(let address, let isConnected, let mtu, let error):
             if isConnected { connected(address, mtu: mtu, at: now) } else { disconnected(address, error, at: now) }
@@ -136,19 +136,31 @@ extension ESPHomeRadio {
         // Where only our buttons are near, no device advertises until a button is pressed.
         guard let othersHeardAt, now - othersHeardAt <= Self.quietness else { return }
         guard !links.isEmpty else { return failDeaf(at: now) }
-        // The links work without the scanner, and would end with the connection. A change of its mode restarts the scanner, and
-        // they stay.
-        guard wasScanRestarted || !features.contains(.scannerState) else {
-            wasScanRestarted = true
-            report(.anomaly("the proxy has heard no Bluetooth device for 90 s, so its scanner is restarted"))
+        // The links work without the scanner, and would end with the connection, which repairs no more than a restart of the
+        // scanner does. A change of the scanner's mode restarts it.
+        silenceCount += 1
+        let canRestart = features.contains(.scannerState)
+        // After the first time, only a button without a link needs the scanner.
+        guard silenceCount == 1 || expected.contains(where: { place(of: $0.address.rawValue) == nil }) else { return }
+        if canRestart {
             messages.append(.setScannerMode(isActive: listening != .active))
-            return setScannerMode()
+            setScannerMode()
         }
-        // Only a button without a link needs the scanner.
-        guard expected.contains(where: { place(of: $0.address.rawValue) == nil }) else { return }
-        // Links end for this only once, unless another device is heard again: perhaps there is none any more.
-        self.othersHeardAt = nil
-        failDeaf(at: now)
+        switch silenceCount {
+        case 1:
+            report(
+                .anomaly(
+                    "the proxy has heard no Bluetooth device for 90 s"
+                        + (canRestart ? ", so its scanner is restarted" : "")))
+        case 2:
+            report(
+                .anomaly(
+                    """
+                    the proxy still hears no Bluetooth device. Its links stay, and it connects no other button. Restart \
+                    the proxy, unless no other device is near it
+                    """))
+        default: break
+        }
     }
 
     private mutating func failDeaf(at now: Instant) {

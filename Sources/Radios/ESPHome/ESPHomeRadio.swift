@@ -143,8 +143,8 @@ package struct ESPHomeRadio: Sendable {
     private var isPinging = false
     /// True if it was reported that another client has the proxy.
     var isTaken = false
-    /// True if the scanner was restarted because the proxy reported no advertisement, and it has reported none since.
-    var wasScanRestarted = false
+    /// How often, beside a link, no advertisement was received for `deafness`, since the last one.
+    var silenceCount = 0
     /// When the last connection that was ready ended.
     var lostAt: Instant?
     /// When a device was heard last that is none of our buttons, such as a telephone. A new connection does not change it.
@@ -202,7 +202,7 @@ package struct ESPHomeRadio: Sendable {
         releasing = []
         isPinging = false
         isTaken = false
-        wasScanRestarted = false
+        silenceCount = 0
         messages = []
         deadlines = Deadlines()
     }

@@ -7,6 +7,9 @@ package struct Redaction: Hashable, Sendable {
     /// The length in octets of the shortest value that is hidden within texts that come from others. A shorter value, such as
     /// `on` or `1`, is mostly contained in such a text by chance.
     package static let shortestReceived = 8
+    /// The length in octets of the longest secret that is hidden only where it stands as a word of its own. Otherwise the secret
+    /// `1` would hide each digit 1 of addresses, times and names, and protect nothing.
+    private static let longestWord = 3
 
     /// The text that replaces a value.
     private struct Mark: Hashable {
@@ -23,6 +26,9 @@ package struct Redaction: Hashable, Sendable {
         var isLong: Bool
         /// True if it is hidden as a whole received text: a short secret, such as the PIN that a keypad sends.
         var isWhole: Bool
+        /// True if it stays where it is a part of a longer word or number: a very short secret, or a short value of an
+        /// environment variable, such as `on`.
+        var isWord: Bool
     }
 
     private let marks: [String: Mark]
@@ -35,7 +41,8 @@ package struct Redaction: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - marks: what stands in place of some of the values; `***` stands in place of the others.
-    ///   - open: the values of environment variables. If they are short, they stay in texts that come from others.
+    ///   - open: the values of environment variables. If they are short, they stay in texts that come from others, and inside
+    ///     longer words.
     package init(_ values: Set<String>, marks: [String: String] = [:], open: Set<String> = []) {
         self.init(Self.marks(of: values, marks, open))
     }
@@ -45,9 +52,11 @@ package struct Redaction: Hashable, Sendable {
         var forms: [String: Form] = [:]
         for (value, mark) in self.marks.sorted(by: { $0.key < $1.key }) {
             let isLong = value.utf8.count >= Self.shortestReceived
+            let isWord = value.utf8.count <= Self.longestWord || !isLong && mark.isOpen
             for text in value.formsInText where forms[text] == nil || text == value {
                 forms[text] = Form(
-                    text: text, mark: mark.text, isLong: isLong, isWhole: !isLong && !mark.isOpen && text == value)
+                    text: text, mark: mark.text, isLong: isLong, isWhole: !isLong && !mark.isOpen && text == value,
+                    isWord: isWord)
             }
         }
         self.forms = forms.values.sorted { ($1.text.utf8.count, $0.text) < ($0.text.utf8.count, $1.text) }
@@ -133,7 +142,10 @@ package struct Redaction: Hashable, Sendable {
         if let index = wholeForm(text) { return Self.standIn(for: index) }
         var hidden = text
         for (index, form) in forms.enumerated() where (form.isLong || !isOfReceived) && hidden.contains(form.text) {
-            hidden = hidden.replacing(form.text, with: Self.standIn(for: index))
+            let standIn = Self.standIn(for: index)
+            hidden =
+                form.isWord
+                ? hidden.replacing(word: form.text, with: standIn) : hidden.replacing(form.text, with: standIn)
         }
         return hidden
     }
@@ -174,9 +186,27 @@ package struct Redaction: Hashable, Sendable {
 }
 
 extension String {
+    /// Replaces a text where it is not a part of a longer word or number.
+    fileprivate func replacing(word: String, with other: String) -> String {
+        var result = ""
+        var rest = self[...]
+        while let range = rest.firstRange(of: word) {
+            let isPart =
+                word.first?.isOfWord == true && self[..<range.lowerBound].last?.isOfWord == true
+                || word.last?.isOfWord == true && self[range.upperBound...].first?.isOfWord == true
+            result += rest[..<range.lowerBound] + (isPart ? self[range] : other[...])
+            rest = rest[range.upperBound...]
+        }
+        return result + rest
+    }
+
     fileprivate var formsInText: [String] {
         let json = JSONValue.string(self).description.dropFirst().dropLast()
         let line = String(map { $0.isNewline ? " " : $0 })
         return [self, String(json), PercentEncoding.encoded(self), line]
     }
+}
+
+extension Character {
+    fileprivate var isOfWord: Bool { isLetter || isNumber || self == "_" }
 }

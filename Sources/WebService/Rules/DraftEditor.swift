@@ -101,6 +101,7 @@ struct DraftEditor {
         while let effect = effects.popFirst() {
             switch effect {
             case .find(let request): effects += server.handle(.found(answer(to: request)), at: now)
+            case .check(let check): effects += server.handle(.checked(check.run(answering: answer)), at: now)
             case .send(let octets):
                 var framer = MessageFramer()
                 framer.append(octets)

@@ -26,6 +26,8 @@ extension FuzzTarget {
             : ["line": .integer(Int64(input.octet())), "character": .integer(Int64(input.octet()))]
         let text = String(decoding: input.remainder(), as: UTF8.self)
         editor.send(["id": 0, "method": "initialize", "params": [:]])
+        // The other input may come during the check.
+        editor.holdsChecks = choice & 0x20 != 0
         editor.send([
             "method": "textDocument/didOpen",
             "params": ["textDocument": ["uri": "file:///r/home.yaml", "version": 1, "text": .string(text)]],
@@ -38,7 +40,7 @@ extension FuzzTarget {
             ],
         ])
         editor.send([
-            "id": 1, "method": .string(FuzzEditor.methods[Int(choice & 0x3F) % FuzzEditor.methods.count]),
+            "id": 1, "method": .string(FuzzEditor.methods[Int(choice & 0x1F) % FuzzEditor.methods.count]),
             "params": [
                 "textDocument": ["uri": "file:///r/home.yaml"], "position": position, "newName": "other",
                 "range": ["start": position, "end": end], "query": .string(String(text.prefix(3))),
@@ -46,6 +48,7 @@ extension FuzzTarget {
             ],
         ])
         editor.give(.timerFired)
+        editor.finishCheck()
         editor.send(["id": 2, "method": "shutdown"])
         try promise("each request is answered", editor.answerCount == 3)
         try promise("the server goes on", !editor.hasEnded)
@@ -67,6 +70,16 @@ private struct FuzzEditor {
     private let now = Instant(sinceBoot: .seconds(100))
     private(set) var answerCount = 0
     private(set) var hasEnded = false
+    /// True if a check ends only when `finishCheck` is called.
+    var holdsChecks = false
+    private var held: SetCheck?
+
+    mutating func finishCheck() {
+        holdsChecks = false
+        guard let check = held else { return }
+        held = nil
+        give(.checked(check.run(answering: Self.answer)))
+    }
 
     mutating func send(_ message: JSONValue) {
         let text = message.encoded()
@@ -81,6 +94,8 @@ private struct FuzzEditor {
                 // A message of the server's own has no id.
                 if String(decoding: octets, as: UTF8.self).contains("\"id\":") { answerCount += 1 }
             case .find(let request): effects += server.handle(.found(Self.answer(to: request)), at: now)
+            case .check(let check) where holdsChecks: held = check
+            case .check(let check): effects += server.handle(.checked(check.run(answering: Self.answer)), at: now)
             case .setTimer: break
             case .exit: hasEnded = true
             }
