@@ -34,7 +34,8 @@ extension RuleSetReader {
         }
         rejectKeys(["offset", "weekday", "missed"], of: "at", in: fields)
         if fields.has("state") {
-            rejectKeys(["event", "clicks", "pattern", "part", "collect"], of: "button", in: fields)
+            rejectKeys(["event"], of: "button", "chord", in: fields)
+            rejectKeys(["clicks", "pattern", "part", "collect"], of: "button", in: fields)
             rejectKeys(["within"], of: "chord", in: fields)
             return readStateTrigger(fields)
         }
@@ -101,7 +102,8 @@ extension RuleSetReader {
     }
 
     private mutating func rejectKeysOfButtons(in fields: CheckedMapping) {
-        rejectKeys(["event", "clicks", "pattern", "part", "collect"], of: "button", in: fields)
+        rejectKeys(["event"], of: "button", "chord", in: fields)
+        rejectKeys(["clicks", "pattern", "part", "collect"], of: "button", in: fields)
         rejectKeys(["for"], of: "button", "state", in: fields)
         rejectKeys(["within"], of: "chord", in: fields)
         rejectKeys(["from", "to"], of: "state", in: fields)

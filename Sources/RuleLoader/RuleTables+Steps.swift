@@ -50,6 +50,7 @@ extension MappingTable {
             "minutes": "for a time write delay: 5m; a wait has until: and timeout:",
             "milliseconds": "for a time write delay: 500ms; a wait has until: and timeout:",
             "for": "use until: and timeout:", "condition": "use until:",
+            "else": "write else: beside wait:, not in it",
         ])
 
     /// The table of a `wait` whose `timeout` stands beside it, which is reported there.
