@@ -88,11 +88,13 @@ let package = Package(
         module("Rules", "ButtonModel", "JSON", "Gestures", "Expressions", "Almanac"),
         module(
             "RuleTesting", "ButtonModel", "JSON", "Gestures", "Expressions", "Almanac", "Rules"),
+        module("Settings", "ButtonModel", "ESPHome", "Rules"),
         module(
             "RuleLoader", "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Gestures", "Expressions", "Almanac",
-            "Rules", "CYAML"),
+            "Rules", "Settings", "CYAML"),
         module(
-            "LanguageServer", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "RuleTesting"),
+            "LanguageServer", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "Settings", "RuleLoader",
+            "RuleTesting"),
         module("MQTTTopics", "ButtonModel", "JSON"),
         module("Feed", "ButtonModel", "JSON", "MQTTTopics", "CCrypto"),
         module("ESPHome", "Bytes", "CCrypto"),
@@ -123,14 +125,14 @@ let package = Package(
             "CSystemBus",
             .product(name: "Logging", package: "swift-log")),
         module(
-            "Setup", "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "RuleLoader", "RuleTesting",
-            "MQTTTopics", "Feed", "Hub", "Platform", "Edges", "CCrypto"),
+            "Setup", "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "Settings", "RuleLoader",
+            "RuleTesting", "MQTTTopics", "Feed", "Hub", "Platform", "Edges", "CCrypto"),
         module(
-            "Daemon", "ButtonModel", "JSON", "BluetoothHost", "Radios", "Rules", "RuleLoader", "MQTTTopics", "Hub",
+            "Daemon", "ButtonModel", "JSON", "BluetoothHost", "Radios", "Rules", "Settings", "MQTTTopics", "Hub",
             "Reactor", "Platform", "Edges", "Setup", "CLinux", .product(name: "Logging", package: "swift-log")),
         // What only trials need. `tryckd` does not contain it.
         module(
-            "TrialEdges", "ButtonModel", "RuleLoader", "Simulator", "Reactor", "Platform", "Edges", "CLinux"),
+            "TrialEdges", "ButtonModel", "Settings", "Simulator", "Reactor", "Platform", "Edges", "CLinux"),
         // Only this small target is recompiled for each commit.
         .executableTarget(name: "tryckd", dependencies: ["Daemon"], swiftSettings: settings, plugins: ["CommitPlugin"]),
         .plugin(name: "CommitPlugin", capability: .buildTool(), path: "Plugins/Commit"),
@@ -145,8 +147,8 @@ let package = Package(
             "DaemonCommands", "Bytes", "ButtonModel", "JSON", "MQTTTopics", "Reactor", "Platform", "ControlClient",
             "CommandSupport", "CommandText", .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
-            "RuleCommands", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Almanac", "Rules", "RuleLoader",
-            "RuleTesting", "MQTTTopics", "Platform", "Setup", "CommandSupport", "CommandText",
+            "RuleCommands", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Almanac", "Rules", "Settings",
+            "RuleLoader", "RuleTesting", "MQTTTopics", "Platform", "Setup", "CommandSupport", "CommandText",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
             "ReplayCommands", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "MQTTTopics",
@@ -158,8 +160,9 @@ let package = Package(
             "RuleCommands", "CLinux",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
-            "DoctorCommands", "ButtonModel", "JSON", "Diagnostics", "Radios", "Rules", "RuleLoader", "RuleTesting",
-            "MQTTTopics", "Reactor", "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText",
+            "DoctorCommands", "ButtonModel", "JSON", "Diagnostics", "Radios", "Rules", "Settings", "RuleLoader",
+            "RuleTesting", "MQTTTopics", "Reactor", "Platform", "Edges", "Setup", "ControlClient", "CommandSupport",
+            "CommandText",
             "RuleCommands",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
@@ -184,12 +187,13 @@ let package = Package(
 
         // The page
         module(
-            "WebService", "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "RuleTesting", "LanguageServer",
+            "WebService", "ButtonModel", "JSON", "Diagnostics", "Rules", "Settings", "RuleLoader", "RuleTesting",
+            "LanguageServer",
             "MQTTTopics", "Platform", "Setup", "ControlClient", "CCrypto"),
         .executableTarget(
             name: "TryckWeb",
             dependencies: [
-                "ButtonModel", "JSON", "RuleLoader", "Reactor", "Platform", "Edges", "Setup",
+                "ButtonModel", "JSON", "Settings", "Reactor", "Platform", "Edges", "Setup",
                 "ControlClient", "WebService", "ReplayCommands", "DoctorCommands", "CommandSupport", "CLinux",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -237,7 +241,7 @@ let package = Package(
             "AlmanacTests", "Almanac", "Expressions", "ButtonModel", resources: [.copy("Zones"), .copy("Tables")]),
         tests("RulesTests", "Rules", "Gestures", "Expressions", "Almanac", "ButtonModel", "JSON"),
         tests(
-            "RuleLoaderTests", "RuleLoader", "Rules", "Gestures", "Expressions", "Almanac", "Diagnostics",
+            "RuleLoaderTests", "RuleLoader", "Settings", "Rules", "Gestures", "Expressions", "Almanac", "Diagnostics",
             "ButtonModel", "JSON", resources: [.copy("Golden"), .copy("Examples"), .copy("Schema")]),
         tests(
             "RuleTestingTests", "RuleTesting", "RuleLoader", "Rules", "Expressions", "Almanac", "Diagnostics",
@@ -278,12 +282,14 @@ let package = Package(
         tests(
             "CommandLineTests", "tryck", "tryck-bench", "CommandSupport", "CommandText", "DaemonCommands",
             "RuleCommands", "ReplayCommands", "DemoCommands", "DoctorCommands", "ExportCommands", "ControlClient",
-            "Platform", "Edges", "Setup", "Hub", "Radios", "Rules", "RuleLoader", "Diagnostics", "ButtonModel", "JSON",
+            "Platform", "Edges", "Setup", "Hub", "Radios", "Rules", "Settings", "RuleLoader", "Diagnostics",
+            "ButtonModel", "JSON",
             "Simulator",
             "Reactor", "ReactorTestSupport", "DiskTestSupport",
             .product(name: "ArgumentParser", package: "swift-argument-parser"), resources: [.copy("Golden")]),
         tests(
-            "WebServiceTests", "WebService", "RuleLoader", "Setup", "ButtonModel", "JSON", "DiskTestSupport"),
+            "WebServiceTests", "WebService", "Settings", "RuleLoader", "Setup", "ButtonModel", "JSON", "DiskTestSupport"
+        ),
         tests("ArchitectureTests"),
         fuzzing,
         tests(

@@ -11,7 +11,7 @@ public struct Deadlines<Key: Hashable & Sendable>: Sendable {
 
     @usableFromInline var table: [Key: Instant] = [:]
     @usableFromInline var minimum: Instant?
-    @usableFromInline var armed: Instant?
+    @usableFromInline var timer = LogicalTimer()
 
     @inlinable
     public init() {}
@@ -52,7 +52,7 @@ public struct Deadlines<Key: Hashable & Sendable>: Sendable {
     /// particular order. The owner calls this when its timer fires. A timer that fired early yields no keys.
     @inlinable
     public mutating func takeDue(at now: Instant) -> [Key] {
-        armed = nil
+        timer.fired()
         guard let minimum, minimum <= now else { return [] }
         let due = table.filter { $0.value <= now }.sorted { $0.value < $1.value }
         for (key, _) in due { table[key] = nil }
@@ -60,11 +60,17 @@ public struct Deadlines<Key: Hashable & Sendable>: Sendable {
         return due.map(\.key)
     }
 
-    /// The command that makes the owner's timer match the earliest deadline; `nil` when the timer is already right.
+    /// Appends the effect that makes the owner's timer match the earliest deadline; nothing if the timer is already right.
+    @inlinable
+    public mutating func appendChange<Effect: TimerEffect>(to effects: inout [Effect]) {
+        timer.appendChange(for: minimum, to: &effects)
+    }
+
+    /// The same command, for an owner whose timer is a deadline of a larger machine; `nil` if the timer is already right.
     @inlinable
     public mutating func rearm() -> Change? {
-        guard minimum != armed else { return nil }
-        armed = minimum
+        guard minimum != timer.armed else { return nil }
+        timer.deadline = minimum
         return minimum.map(Change.set) ?? .cancel
     }
 

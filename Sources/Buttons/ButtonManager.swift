@@ -58,7 +58,7 @@ package struct ButtonManager: Sendable {
         case timerFired
     }
 
-    package enum Effect: Hashable, Sendable {
+    package enum Effect: Hashable, Sendable, TimerEffect {
         case send([UInt8], RadioID = .first)
         case bus(BusEffect, RadioID = .first)
         case setTimer(Instant)
@@ -239,11 +239,7 @@ package struct ButtonManager: Sendable {
             effects.append(.allDisconnected)
         }
         if entropy.count < ButtonManager.entropyLowWater { effects.append(.needsEntropy) }
-        switch deadlines.rearm() {
-        case .set(let deadline): effects.append(.setTimer(deadline))
-        case .cancel: effects.append(.cancelTimer)
-        case nil: break
-        }
+        deadlines.appendChange(to: &effects)
         defer { effects = [] }
         return effects
     }

@@ -47,6 +47,19 @@ package enum StreamText {
         }
     }
 
+    /// True for a line that few need: `down` and `up`, and the messages that Tryck itself publishes for each press and state,
+    /// which belong to no rule.
+    package static func isDetail(_ line: JSONValue) -> Bool {
+        switch StreamKind(line) {
+        case .event: RawEvent(rawValue: line.text("event")) != nil
+        case .publish: line["rule"] == nil
+        case .rule, .process, .http, .variable, .rules, .ruleLog, .stateFault, .pairing, .button, .firmware,
+            .sessionFailed,
+            .linkShortage, .adapter, .source, .broker, .disconnected, .changed, nil:
+            false
+        }
+    }
+
     private static func web(_ line: JSONValue) -> Line {
         let request = titled("web", .program) + "\(line.text("method")) \(line.text("url"))  "
         guard let status = line["status"]?.integerValue else { return request + (line.text("reason"), .bad) }

@@ -5,7 +5,7 @@ import Logging
 import MQTTTopics
 import Platform
 import Reactor
-import RuleLoader
+import Settings
 import Setup
 
 // Starts and uses the broker that the configuration names.

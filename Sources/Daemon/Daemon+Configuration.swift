@@ -2,8 +2,8 @@ import Edges
 import Hub
 import Logging
 import Reactor
-import RuleLoader
 import Rules
+import Settings
 import Setup
 
 // Reloading `tryck.yaml`. Only `log` takes effect at once; all other keys require a restart.

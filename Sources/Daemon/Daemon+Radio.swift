@@ -5,7 +5,7 @@ import Logging
 import Platform
 import Radios
 import Reactor
-import RuleLoader
+import Settings
 import Setup
 
 // The radios of the configuration, and the simulated one.

@@ -3,7 +3,6 @@ import Hub
 import Logging
 import Platform
 import Reactor
-import RuleLoader
 import Rules
 import Setup
 import Synchronization

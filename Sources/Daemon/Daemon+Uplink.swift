@@ -3,7 +3,7 @@ import Edges
 import Hub
 import MQTTTopics
 import Platform
-import RuleLoader
+import Settings
 import Setup
 
 // Carries out the commands to the connection to the broker of `uplink:`, and reports its events to the hub.

@@ -8,8 +8,8 @@ import Logging
 import Platform
 import Radios
 import Reactor
-import RuleLoader
 import Rules
+import Settings
 import Setup
 
 /// Gives each effect of the `Hub` to the edge that carries it out, and gives the hub what the edges report. The decisions are

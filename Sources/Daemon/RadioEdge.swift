@@ -5,7 +5,7 @@ import Hub
 import Platform
 import Radios
 import Reactor
-import RuleLoader
+import Settings
 import Setup
 
 /// Opens and closes one radio of the configuration: a transport to a controller, a connection to the system bus for BlueZ, or

@@ -6,7 +6,7 @@ import Hub
 import Logging
 import Platform
 import Reactor
-import RuleLoader
+import Settings
 import Setup
 
 /// Runs the daemon from its arguments to its exit status. Never returns.

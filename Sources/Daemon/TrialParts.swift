@@ -4,7 +4,7 @@ import Glibc
 package import Hub
 import Platform
 package import Reactor
-package import RuleLoader
+package import Settings
 
 /// The parts that only a trial needs: simulated buttons and a private broker. `tryckd` contains none of it, because it runs with
 /// privileges; `tryck daemon` passes its parts to `runDaemon`.

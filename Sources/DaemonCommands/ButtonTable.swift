@@ -13,7 +13,7 @@ enum ButtonTable {
     /// - Parameter now: the wall clock, to tell how long ago a button was seen.
     static func lines(_ buttons: [JSONValue], at now: UTCTime) -> [Line] {
         guard !buttons.isEmpty else { return ["No button is paired yet. Pair one with: tryck pair"] }
-        let titles = ["NAME", "STATE", "BATTERY", "SIGNAL", "LAST SEEN", "MODE", "A CLICK WAITS"]
+        let titles = ["NAME", "SERIAL", "STATE", "BATTERY", "SIGNAL", "LAST SEEN", "MODE", "A CLICK WAITS"]
         let header = titles.map { Cell(text: $0, ink: .faint) }
         let rows = [header] + buttons.map { row($0, at: now) }
         let widths = header.indices.map { column in rows.map { $0[column].text.visible.columns }.max() ?? 0 }
@@ -34,9 +34,9 @@ enum ButtonTable {
         let isLow = button["battery_low"]?.boolValue == true
         let isWaiting = button["waits_for_space"]?.boolValue == true
         return [
-            Cell(text: button.text("name"), ink: .strong),
+            Cell(text: button.text("name"), ink: .strong), Cell(text: button.text("serial")),
             Cell(text: isWaiting ? "no space" : state, ink: state == "ready" ? .good : .plain),
-            Cell(text: battery ?? "unknown", ink: isLow ? .bad : .plain),
+            Cell(text: (battery ?? "unknown") + (isLow ? " low" : ""), ink: isLow ? .bad : .plain),
             Cell(text: signal(button)), Cell(text: lastSeen(button, at: now)),
             Cell(text: button.text("trigger_mode")), Cell(text: clickWait(button)),
         ]

@@ -19,7 +19,10 @@ enum ButtonText {
         ]
         lines += settings(button)
         for (title, key) in [("serial", "serial"), ("address", "address"), ("uuid", "uuid"), ("paired", "paired_at")] {
-            lines.append(titled(title) + (button.text(key), .plain))
+            // A time is that of this place, as those of `tryck watch`.
+            let text = button.text(key)
+            let time = UTCTime(parsing: text).map { Clock.local(milliseconds: $0.milliseconds) }
+            lines.append(titled(title) + (time ?? text, .plain))
         }
         lines.append(titled("model") + (button.text("model"), .plain))
         lines.append(titled("firmware") + ("\(button["firmware"]?.integerValue ?? 0)", .plain))
@@ -35,7 +38,9 @@ enum ButtonText {
     static func settings(_ button: JSONValue) -> [Line] {
         let isPending = button["nickname_pending"]?.boolValue == true
         let time = button["auto_disconnect_time"]?.integerValue
-        var lines = [titled("trigger mode") + (button.text("trigger_mode"), .plain)]
+        let mode = button.text("trigger_mode")
+        let isAutomatic = button["trigger_mode_chosen"] == "auto"
+        var lines = [titled("trigger mode") + (isAutomatic ? "auto (\(mode))" : mode, .plain)]
         if let mode = button["latency_mode"]?.stringValue { lines.append(titled("latency mode") + (mode, .plain)) }
         lines.append(
             titled("nickname") + (button.text("nickname"), .plain)

@@ -37,10 +37,12 @@ struct ReloadCommand: ParsableCommand {
         output.write(answer) { answer in
             let count = Quantity.count(answer["rules"]?.integerValue ?? 0, "rule")
             let hasChanged = answer["changed"]?.boolValue == true
-            return [
+            let line =
                 Line("\(Output.standardOutput.style.checkMark) ", .good)
-                    + (hasChanged ? "\(count) loaded" : "nothing has changed: \(count)")
-            ]
+                + (hasChanged ? "\(count) loaded" : "nothing has changed: \(count)")
+            // Somebody who expects a change may have edited the other file.
+            return hasChanged
+                ? [line] : [line, Line("  tryck.yaml and its passwords are read only when the daemon starts", .faint)]
         }
     }
 }

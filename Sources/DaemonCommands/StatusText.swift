@@ -77,6 +77,7 @@ enum StatusText {
         let buttons = status["buttons"] ?? .null
 
         let contradictions = (rules["contradictions"]?.arrayValue ?? []).compactMap(\.stringValue)
+        let notices = (rules["notices"]?.arrayValue ?? []).compactMap(\.stringValue)
         let lowBatteries = (buttons["battery_low"]?.arrayValue ?? []).compactMap(\.stringValue)
 
         func row(_ title: String, _ judgement: Judgement, _ parts: [String?]) -> Line {
@@ -115,7 +116,7 @@ enum StatusText {
                     },
                 ]),
             row(
-                "rules", rules.text("state") != "ok" ? .bad : contradictions.isEmpty ? .good : .doubtful,
+                "rules", rules.text("state") != "ok" ? .bad : (contradictions + notices).isEmpty ? .good : .doubtful,
                 [
                     Quantity.count(rules["loaded"]?.integerValue ?? 0, "rule"), times("ran", rules["started"]),
                     times("failed", rules["failed"]),
@@ -149,7 +150,9 @@ enum StatusText {
             lines.append(Line("\(style.cross) ", .bad) + (fault.stringValue ?? "", .bad))
         }
         let warnings = (status["warnings"]?.arrayValue ?? []).compactMap(\.stringValue)
-        for sentence in warnings + contradictions { lines.append(Line("! ", .doubtful) + (sentence, .doubtful)) }
+        for sentence in warnings + contradictions + notices {
+            lines.append(Line("! ", .doubtful) + (sentence, .doubtful))
+        }
         return lines + lately(status["last_errors"]?.arrayValue ?? [])
     }
 

@@ -1,12 +1,13 @@
+import ButtonModel
 import CommandSupport
 import CommandText
 import JSON
 
 /// Formats one run of a rule, step by step.
 ///
-///     run 12  kitchen click  2026-11-21T02:30:00.123Z  completed in 1204ms
-///        0ms  actions[0].publish  completed
-///     stopped  2026-11-21T02:31:10.400Z  kitchen click  dropped_conditions  states.lux < 20 is false (states.lux = 31)
+///     run 12  kitchen click  2026-11-21 02:30:00.123  completed in 1s204ms
+///          0s  actions[0].publish  completed
+///     stopped  2026-11-21 02:31:10.400  kitchen click  dropped_conditions  states.lux < 20 is false (states.lux = 31)
 enum TraceText {
     /// The answer to a request for the trace of a rule: its runs, then the matches that a gate stopped.
     static func lines(of rule: String, _ answer: JSONValue) -> [Line] {
@@ -19,9 +20,19 @@ enum TraceText {
         let cause = [match["button"]?.stringValue, match["event"]?.stringValue].compactMap(\.self).filter {
             !$0.isEmpty
         }
-        return Line("stopped", .doubtful) + ("  \(match.text("at"))  ", .faint)
+        return Line("stopped", .doubtful) + ("  \(local(match.text("at")))  ", .faint)
             + (cause.isEmpty ? "requested" : cause.joined(separator: " ")) + "  \(match.text("gate"))  "
             + (match.text("reason"), .faint)
+    }
+
+    /// A time of the daemon as the time of this place, as in `tryck watch`.
+    private static func local(_ text: String) -> String {
+        UTCTime(parsing: text).map { Clock.local(milliseconds: $0.milliseconds) } ?? text
+    }
+
+    /// `1s204ms`, as in the texts of the steps.
+    private static func duration(_ milliseconds: JSONValue?) -> String {
+        Quantity.duration(.milliseconds(milliseconds?.integerValue ?? 0))
     }
 
     static func lines(_ run: JSONValue) -> [Line] {
@@ -29,17 +40,17 @@ enum TraceText {
         let event = ChangeText.text(run) ?? run["event"]?.stringValue
         let cause = [run["button"]?.stringValue, event].compactMap(\.self).filter { !$0.isEmpty }
         head.append("  " + (cause.isEmpty ? "requested" : cause.joined(separator: " ")))
-        head.append("  \(run.text("started_at"))  ", .faint)
+        head.append("  \(local(run.text("started_at")))  ", .faint)
         switch run["result"]?.stringValue {
         case nil: head.append("in progress", .doubtful)
-        case "completed"?: head.append("completed in \(run["duration_ms"]?.integerValue ?? 0)ms", .good)
-        case let result?: head.append("\(result) after \(run["duration_ms"]?.integerValue ?? 0)ms", .bad)
+        case "completed"?: head.append("completed in \(duration(run["duration_ms"]))", .good)
+        case let result?: head.append("\(result) after \(duration(run["duration_ms"]))", .bad)
         }
         let steps = run["steps"]?.arrayValue ?? []
         let width = steps.map { $0.text("step").columns }.max() ?? 0
         var lines = [head]
         for step in steps {
-            let after = "\(step["after_ms"]?.integerValue ?? 0)ms"
+            let after = duration(step["after_ms"])
             lines.append(
                 Line(String(repeating: " ", count: max(0, 8 - after.count)) + after + "  ", .faint)
                     + step.text("step").padded(to: width + 2) + step.text("text"))

@@ -13,11 +13,21 @@ struct WatchCommand: ParsableCommand {
         abstract: "Show presses, rules and messages as they happen.",
         discussion: """
             Shows presses, the rules that run, the gates that stop rules, messages, programs with their output, and \
-            changes of the adapter, the broker and the buttons. One line each, until Ctrl-C.
+            changes of the adapter, the broker and the buttons. One line each, until Ctrl-C. Each down and up, and the \
+            messages that Tryck itself publishes, are shown with --all; --json always has them.
 
               tryck watch
+              tryck watch --button kitchen --all
               tryck watch --json | jq 'select(.kind == "event")'
             """)
+
+    @Option(
+        help: ArgumentHelp("Only this button, and what its presses start: its name or id.", valueName: "name"),
+        completion: NameCompletions.buttons)
+    var button: String?
+
+    @Flag(help: "Also show each down and up, and all messages of Tryck itself.")
+    var all = false
 
     @OptionGroup var control: ControlOptions
     @OptionGroup var output: OutputOptions
@@ -25,6 +35,8 @@ struct WatchCommand: ParsableCommand {
     func run() throws {
         let candidates = control.candidates
         let isJSON = output.json
+        let hidesDetails = !all && !isJSON
+        var chosen = button.map { ButtonLines(of: $0) }
         try Conversation<Void>.run { conversation in
             conversation.onInterrupt { conversation.end(.success(())) }
             conversation.connect(candidates) { event in
@@ -32,6 +44,7 @@ struct WatchCommand: ParsableCommand {
                 case .received(let line) where line["kind"] == nil:
                     if case .failure(let failure) = line.requestOutcome { conversation.end(.failure(failure)) }
                 case .received(let line):
+                    guard chosen?.contains(line) ?? true, !hidesDetails || !StreamText.isDetail(line) else { return }
                     // The reader of the output is gone, as in `tryck watch | head`.
                     if !show(line, isJSON: isJSON) { conversation.end(.success(())) }
                 case .closed(let sentence): conversation.end(.failure(Failure(.unavailable, sentence)))

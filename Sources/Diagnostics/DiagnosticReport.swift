@@ -25,9 +25,21 @@ public struct DiagnosticReport: Sendable {
     /// The first error in one line, without its source line: `home.yaml:14:15: error[E301]: unknown button "kitchn"`; empty if
     /// there is none.
     public var firstError: String {
-        guard let error = diagnostics.first(where: { $0.severity == .error }) else { return "" }
-        let location = "\(TerminalText.line(error.file)):\(error.start.line):\(error.start.column)"
-        return "\(location): error[\(error.code)]: \(TerminalText.line(error.message))"
+        diagnostics.first { $0.severity == .error }.map { Self.line(of: $0) } ?? ""
+    }
+
+    /// Each of the first diagnostics in one line with its hint, for a log: `home.yaml:14:15: warning[W710]: … (hint)`.
+    public var logLines: [String] {
+        let shown = diagnostics.prefix(Self.maximumErrorsPerFile).map { diagnostic in
+            Self.line(of: diagnostic) + (diagnostic.hint.map { " (\(TerminalText.line($0)))" } ?? "")
+        }
+        let more = diagnostics.count - shown.count
+        return shown + (more > 0 ? ["and \(more) more"] : [])
+    }
+
+    private static func line(of diagnostic: Diagnostic) -> String {
+        let place = "\(TerminalText.line(diagnostic.file)):\(diagnostic.start.line):\(diagnostic.start.column)"
+        return "\(place): \(diagnostic.severity.rawValue)[\(diagnostic.code)]: \(TerminalText.line(diagnostic.message))"
     }
 
     /// The whole report; each line ends with a line feed.

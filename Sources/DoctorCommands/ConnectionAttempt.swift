@@ -7,7 +7,7 @@ import JSON
 import Platform
 import Radios
 import Reactor
-import RuleLoader
+import Settings
 import Setup
 
 /// An attempt to open the adapter and to connect to the broker, as the daemon would make it. With a running daemon,

@@ -14,7 +14,8 @@ struct DoctorCommand: ParsableCommand {
             Checks the clock, the configuration, the rules, the state directory, the daemon, the adapter and the \
             broker, and names the command that repairs each fault. A running daemon keeps its adapter; without a \
             daemon, the adapter is opened for a moment, unless BlueZ uses it. Use the options with which the daemon is \
-            started. The exit status is 0 if there is no fault, and 1 if there is one.
+            started. The exit status is 0 if there is no fault (✗), and 1 if there is one; what only needs \
+            attention (!) is no fault.
 
             A report is a text for a bug report: version, system, findings, status, the last lines of the log. It \
             contains no keys, no passwords and no values of !secret and !env_var in rules, but names and addresses of \
@@ -59,6 +60,6 @@ struct DoctorCommand: ParsableCommand {
             try file.write(Array(text.utf8))
             if !self.output.json { output.write(line: "\(file.path) has been written. Read it before you send it.") }
         }
-        guard findings.allSatisfy({ $0.state == .ok }) else { throw Failure.silent(.negativeResult) }
+        guard findings.allSatisfy({ $0.state != .problem }) else { throw Failure.silent(.negativeResult) }
     }
 }

@@ -9,6 +9,7 @@ import RuleCommands
 import RuleLoader
 import RuleTesting
 import Rules
+import Settings
 import Setup
 
 /// Looks at everything that the daemon needs, as the daemon would find it, and changes no file.
@@ -28,11 +29,19 @@ struct Examination {
         var seen = Observations(
             now: SystemEnvironment.wallClock, user: user, hasService: getpwnam("tryck") != nil,
             stateDirectory: StateDirectoryReport(examining: stateDirectory(setup)))
-        if let path { seen.configurationPath = path }
+        if let path {
+            seen.configurationPath = path
+            let lines = (try? FileText(reading: path).octets.split(separator: UInt8(ascii: "\n"))) ?? []
+            seen.hasSecretPassword = lines.contains {
+                let line = String(decoding: $0, as: UTF8.self)
+                return line.contains("password:") && line.contains("!secret")
+            }
+        }
         var secrets: Set<String> = []
         seen.configuration = configuration(at: path, files, setup)
         switch setup {
         case .success(let setup):
+            seen.rulesPath = setup.rulesOnDisk.path
             secrets = loadRules(setup.rulesOnDisk, &seen)
             secrets.formUnion(setup.configuration.mqttPassword.map { [$0.value] } ?? [])
             secrets.formUnion(setup.configuration.uplink?.password.map { [$0.value] } ?? [])

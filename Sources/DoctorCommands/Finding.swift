@@ -4,14 +4,15 @@ import JSON
 /// The result of one check.
 struct Finding: Hashable, Sendable {
     enum Check: String, CaseIterable, Hashable, Sendable {
-        case clock, configuration, rules, daemon, adapter, sharing, signal, sources, broker, uplink, engine, flicd,
+        case clock, configuration, rules, daemon, adapter, sharing, signal, batteries, sources, broker, uplink, engine,
+            flicd,
             state, space, database
 
         /// False for what `status` says as well, and for what only the daemon's user can see.
         var isSeenBesideDaemon: Bool {
             switch self {
             case .clock, .configuration, .rules, .sharing, .signal, .sources, .uplink, .engine, .flicd: true
-            case .daemon, .adapter, .broker, .state, .space, .database: false
+            case .daemon, .adapter, .batteries, .broker, .state, .space, .database: false
             }
         }
     }
@@ -65,7 +66,7 @@ enum FindingText {
 
     static func json(_ findings: [Finding]) -> JSONValue {
         [
-            "ok": .bool(findings.allSatisfy { $0.state == .ok }),
+            "ok": .bool(findings.allSatisfy { $0.state != .problem }),
             "findings": .array(
                 findings.map { finding in
                     [

@@ -63,6 +63,10 @@ struct Observations: Hashable, Sendable {
     var configurationPath = "/etc/tryck/tryck.yaml"
     var configuration = File.absent
     var rules = File.absent
+    /// The entry file of the rules, whether it exists or not.
+    var rulesPath = "/etc/tryck/rules/home.yaml"
+    /// True if the configuration reads a password from `secrets.yaml`.
+    var hasSecretPassword = false
     /// How many of the rules' own tests fail.
     var failingTests = 0
     var broker = Broker.notTried
@@ -81,4 +85,14 @@ struct Observations: Hashable, Sendable {
     /// The daemon's answer to the request `buttons`; `nil` if no daemon has answered.
     var buttons: [JSONValue]?
     var stateDirectory: StateDirectoryReport
+
+    /// The daemon's answer to the request `status`; `nil` if no daemon has answered.
+    var status: JSONValue? { if case .status(let status) = daemon { status } else { nil } }
+
+    /// The command that edits the configuration and makes the daemon read it.
+    var edit: String { Self.edit(configurationPath, then: "sudo systemctl restart tryck") }
+
+    static func edit(_ path: String, then next: String) -> String {
+        path.hasPrefix("/etc/") ? "sudoedit \(path.shellWord) && \(next)" : "${EDITOR:-nano} \(path.shellWord)"
+    }
 }

@@ -61,7 +61,7 @@ package struct MQTTSession: Sendable {
         case timerFired
     }
 
-    package enum Effect: Hashable, Sendable {
+    package enum Effect: Hashable, Sendable, TimerEffect {
         /// Create a client with this version, resolve the broker's name, and begin to connect.
         case dial(MQTTProtocolVersion)
         case watch(SocketInterest)
@@ -251,11 +251,7 @@ package struct MQTTSession: Sendable {
         case .timerFired:
             for timer in deadlines.takeDue(at: now) { fired(timer, &effects, at: now) }
         }
-        switch deadlines.rearm() {
-        case .set(let deadline): effects.append(.setTimer(deadline))
-        case .cancel: effects.append(.cancelTimer)
-        case nil: break
-        }
+        deadlines.appendChange(to: &effects)
         return effects
     }
 

@@ -61,7 +61,7 @@ package struct EngineLeadership: Sendable {
         case timerFired
     }
 
-    package enum Effect: Hashable, Sendable {
+    package enum Effect: Hashable, Sendable, TimerEffect {
         /// Record the term before the effects that follow are carried out.
         case record(term: Int)
         /// Publish a message at QoS 1 on this connection, and never on a later one.
@@ -221,11 +221,7 @@ package struct EngineLeadership: Sendable {
         case .timerFired:
             for key in deadlines.takeDue(at: now) { expire(key, at: now) }
         }
-        switch deadlines.rearm() {
-        case .set(let deadline): effects.append(.setTimer(deadline))
-        case .cancel: effects.append(.cancelTimer)
-        case nil: break
-        }
+        deadlines.appendChange(to: &effects)
         defer { effects = [] }
         return effects
     }

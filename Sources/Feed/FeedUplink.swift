@@ -65,7 +65,7 @@ package struct FeedUplink: Sendable {
         case hello(session: Int)
     }
 
-    package enum Effect: Hashable, Sendable {
+    package enum Effect: Hashable, Sendable, TimerEffect {
         /// Publish a message at QoS 1 on this connection, and never on a later one.
         case publish(MQTTMessage, expiry: Duration?)
         /// Read at most `count` entries with numbers above `after`, in their order.
@@ -216,11 +216,7 @@ package struct FeedUplink: Sendable {
             if due.contains(where: { if case .claim = $0 { true } else { false } }) { sayHello(at: now) }
             for key in due { expire(key, at: now) }
         }
-        switch deadlines.rearm() {
-        case .set(let deadline): effects.append(.setTimer(deadline))
-        case .cancel: effects.append(.cancelTimer)
-        case nil: break
-        }
+        deadlines.appendChange(to: &effects)
         defer { effects = [] }
         return effects
     }

@@ -76,7 +76,7 @@ package struct FlicdServer: Sendable {
         case timerFired
     }
 
-    package enum Effect: Hashable, Sendable {
+    package enum Effect: Hashable, Sendable, TimerEffect {
         /// Send these octets, which are complete packets.
         case send(ClientID, [UInt8])
         /// Stop reading from this client until `resume`.
@@ -209,11 +209,7 @@ package struct FlicdServer: Sendable {
         closeStalledClients(at: now)
         emitRequests(at: now)
         flushClients()
-        switch deadlines.rearm() {
-        case .set(let deadline): effects.append(.setTimer(deadline))
-        case .cancel: effects.append(.cancelTimer)
-        case nil: break
-        }
+        deadlines.appendChange(to: &effects)
         defer { effects = [] }
         return effects
     }

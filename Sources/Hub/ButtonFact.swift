@@ -15,6 +15,8 @@ enum ButtonFact: Hashable, Sendable {
     ///
     /// - Parameter isNew: true if no button with this id was known.
     case pairing(isNew: Bool)
+    /// All that a new button has reported at first is known, so its own topics can be published.
+    case introduction
     /// The button is not known any more. The label and the record are those before the removal.
     indirect case removal(Departure, label: String, ButtonRecord)
     /// The button's display name before the change.
@@ -84,6 +86,7 @@ extension ButtonFact {
     var audiences: ButtonAudiences {
         switch self {
         case .pairing: [.flicd, .identities, .deviceList, .engines]
+        case .introduction: [.status, .availability, .config, .narration]
         case .removal: [.flicd, .config, .status, .availability, .narration, .identities, .deviceList, .engines]
         case .name: [.status, .narration, .deviceList, .engines, .watchers]
         case .triggerMode, .ruleName: [.status, .deviceList, .engines, .watchers]

@@ -108,6 +108,11 @@ struct ButtonRegistry: Sendable {
         return ButtonChange(stored.id, .pairing(isNew: former == nil), storing: [.putButton(stored)], isSynced: true)
     }
 
+    /// A button that was added has reported all that is shown of it at first.
+    func introduced(_ button: ButtonID) -> ButtonChange? {
+        records[button] == nil ? nil : ButtonChange(button, .introduction)
+    }
+
     /// - Parameter label: the name of the button for users.
     mutating func remove(_ button: ButtonID, _ departure: Departure, label: String) -> ButtonChange? {
         guard let record = records.removeValue(forKey: button) else { return nil }

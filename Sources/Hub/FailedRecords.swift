@@ -1,4 +1,4 @@
-/// Decides which syncs are useless, because the records that they are for could not be written.
+/// Decides which syncs are useless, because their records could not be written.
 ///
 /// The hub requests a sync with the token of the record, before it learns that the record has failed. From `recordFailed` it
 /// then learns that nothing of this record may be acknowledged.
@@ -12,7 +12,7 @@ package struct FailedRecords: Sendable {
         if refuge != .disk, let token { tokens.insert(token) }
     }
 
-    /// The database has recorded everything, also what failed before.
+    /// The database has recorded all changes, including those whose records had failed.
     package mutating func recorded() { tokens.removeAll() }
 
     /// True if the sync is to be made. Each sync is requested once.

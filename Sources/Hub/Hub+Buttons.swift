@@ -20,6 +20,8 @@ extension Hub {
         if !change.changes.isEmpty {
             if change.isSynced { recordAndSync(change.changes) } else { record(change.changes) }
         }
+        // A device that was deleted in Home Assistant is announced once more when its button is paired.
+        if case .introduction = change.fact { broker.reveal(button) }
         if audiences.contains(.flicd), let fact = change.fact {
             advanceFlicdServer(FlicdServer.Input(fact, of: button, buttons[button]), at: now)
         }
@@ -57,6 +59,7 @@ extension Hub {
         case .state(let state, let before): narrate(state, before: before, of: change.button)
         case .removal(let departure, let label, let record): narrate(departure, label, record, at: now)
         case .name(let before): narrateName(of: change.button, before: before, at: now)
+        case .introduction: narrateIntroduction(of: change.button, at: now)
         case .pairing, .ruleName, .nickname, .firmware, .model, .source, .triggerMode, .rules, .options,
             .isConnectionWanted, .battery, .signal, .activity, .updateProgress, .radio, .firmwareFile, nil:
             break
@@ -88,17 +91,25 @@ extension Hub {
     }
 
     private mutating func narrate(_ departure: Departure, _ label: String, _ record: ButtonRecord, at now: Instant) {
-        let identity = record.identity
         switch departure {
         case .unpaired: log(.warning, "\(label) was reset or has deleted the pairing: pair it again")
         case .removed: log(.info, "\(label) was removed, as requested; to use it again, pair it")
         }
-        broadcast(.button(ButtonName(id: identity.id, label: label), state: departure.rawValue))
-        let data: JSONValue = [
+        broadcast(.button(ButtonName(id: record.identity.id, label: label), state: departure.rawValue))
+        publishEvent("button_\(departure.rawValue)", Self.description(of: record.identity, label), at: now)
+    }
+
+    private mutating func narrateIntroduction(of button: ButtonID, at now: Instant) {
+        guard let identity = buttons[button]?.identity else { return }
+        publishEvent("button_paired", Self.description(of: identity, label(of: button)), at: now)
+    }
+
+    /// The data of the events about a button that comes or goes.
+    private static func description(of identity: ButtonIdentity, _ label: String) -> JSONValue {
+        [
             "id": .string(identity.id.description), "button": .string(label),
             "address": .string(identity.address.description), "serial": .string(identity.serial),
         ]
-        publishEvent("button_\(departure.rawValue)", data, at: now)
     }
 
     private mutating func reportToRules(_ change: ButtonChange, at now: Instant) {
@@ -110,7 +121,8 @@ extension Hub {
             if let percentage = buttons[change.button]?.batteryPercentage {
                 advanceRules(.battery(change.button, Int64(percentage)), at: now)
             }
-        case .pairing, .removal, .name, .ruleName, .nickname, .firmware, .model, .source, .triggerMode, .rules,
+        case .pairing, .introduction, .removal, .name, .ruleName, .nickname, .firmware, .model, .source, .triggerMode,
+            .rules,
             .options, .isConnectionWanted, .signal, .activity, .updateProgress, .radio, .firmwareFile, nil:
             break
         }
@@ -181,20 +193,6 @@ extension Hub {
 
     /// Adds a button that was not known, or that came from a flicd and is paired with the own adapter now.
     mutating func add(_ stored: StoredButton, at now: Instant) { announce(buttons.add(stored), at: now) }
-
-    /// Publishes the topics of a new button, and that it was paired.
-    mutating func introduce(_ button: ButtonID, at now: Instant) {
-        guard let identity = buttons[button]?.identity else { return }
-        broker.reveal(button)
-        invalidate(.status(button))
-        invalidate(.availability(button))
-        invalidate(.config(button))
-        let data: JSONValue = [
-            "id": .string(button.description), "button": .string(label(of: button)),
-            "address": .string(identity.address.description), "serial": .string(identity.serial),
-        ]
-        publishEvent("button_paired", data, at: now)
-    }
 
     mutating func gone(_ button: ButtonID, _ departure: Departure, at now: Instant) {
         completePress(at: now)

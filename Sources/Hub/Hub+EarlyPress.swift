@@ -17,8 +17,8 @@ extension Hub {
     ///
     /// A person waits only for these. To find them takes a tenth of the instructions of handling the press, because nothing
     /// is counted, traced, scheduled or encoded for other purposes. The hub answers with them and `goOn`, then handles the
-    /// packet, and leaves these effects out of its effects. So all that decides is decided in one place, and what is decided
-    /// early is compared with it at each press.
+    /// packet, and leaves these effects out of its effects. So the handling of the packet remains what decides, and each press
+    /// compares the early effects with it.
     ///
     /// It is `mutating` because the hub, which has 20 KB, would be copied for a call of another function.
     ///
@@ -98,8 +98,8 @@ extension Hub {
         var early = early
         var ends: [Input] = []
         effects.removeAll { effect in
-            if let place = early.firstIndex(where: { $0.isSameAction(as: effect) }) {
-                if early.remove(at: place) != effect, let end = effect.unknownEnd { ends.append(end) }
+            if let index = early.firstIndex(where: { $0.isSameAction(as: effect) }) {
+                if early.remove(at: index) != effect, let end = effect.unknownEnd { ends.append(end) }
                 return true
             }
             // Another job has this number already, and an edge takes a number only once.

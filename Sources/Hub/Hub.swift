@@ -103,7 +103,7 @@ package struct Hub: Sendable {
     }
 
     /// Large values are stored indirectly, as in `Input`.
-    package enum Effect: Hashable, Sendable {
+    package enum Effect: Hashable, Sendable, TimerEffect {
         case setTimer(Instant)
         case cancelTimer
         case needsEntropy
@@ -352,11 +352,7 @@ package struct Hub: Sendable {
         if feed != nil { tendFeed(at: now) }
         sendRetained(at: now)
         scheduleMetrics(at: now)
-        switch deadlines.rearm() {
-        case .set(let deadline): emit(.setTimer(deadline))
-        case .cancel: emit(.cancelTimer)
-        case nil: break
-        }
+        deadlines.appendChange(to: &effects)
         defer { effects = [] }
         return effects
     }

@@ -38,6 +38,8 @@ package struct HubConfiguration: Hashable, Sendable {
     package var ruleFault: String?
     /// All errors and warnings of the rules on disk, in the form of `RuleLoadReport`.
     package var ruleProblems: [JSONValue]
+    /// The entry file of the rules if it did not exist at the start; `nil` if it did, also without rules in it.
+    package var missingRulesPath: String?
     /// Why stored pairings could not be read and what became of them, a sentence for users; `nil` if they were read.
     package var lostState: String?
     /// A sentence for users about the place of the record ring; `nil` if the ring is on a tmpfs.
@@ -68,7 +70,8 @@ package struct HubConfiguration: Hashable, Sendable {
         control: MQTTControl = .settings, logLevel: LogLevel = .info, processEnvironment: [String] = [],
         stateDirectory: String = "/",
         builtAt: UTCTime = UTCTime(milliseconds: 0), ruleFault: String? = nil, ruleProblems: [JSONValue] = [],
-        lostState: String? = nil, ringWarning: String? = nil, capture: String? = nil, hasMetrics: Bool = false,
+        missingRulesPath: String? = nil, lostState: String? = nil, ringWarning: String? = nil, capture: String? = nil,
+        hasMetrics: Bool = false,
         simulatedButtons: [String] = [], simulatedIdentities: [String: ButtonIdentity] = [:],
         flicdListen: String? = nil, engine: EngineConfiguration? = nil,
         uplink: UplinkConfiguration? = nil
@@ -92,6 +95,7 @@ package struct HubConfiguration: Hashable, Sendable {
         self.builtAt = builtAt
         self.ruleFault = ruleFault
         self.ruleProblems = ruleProblems
+        self.missingRulesPath = missingRulesPath
         self.lostState = lostState
         self.ringWarning = ringWarning
         self.capture = capture

@@ -11,9 +11,9 @@ import Radios
 /// and the subscriber need a processor to pass it on. `goOn` takes longer than they do, and on a machine with few processors
 /// they would wait for it.
 ///
-/// The owner's edges limit the work of one turn of the event loop, and inputs that only wait are no work for them. So a pause
-/// ends when more waits than `maximumWaiting` or `maximumWaitingOctets`, which is not much. A packet of a radio ends it, too,
-/// and is handled before what other programs have sent.
+/// The owner's edges limit the work of one turn of the event loop, but do not count inputs that only wait. So a pause also ends
+/// when more waits than `maximumWaiting` or `maximumWaitingOctets`. A packet of a radio ends it, too, and is handled before what
+/// other programs have sent.
 package struct HubRunner: Sendable {
     /// An input, the effects that the hub answered with, and what a history needs to know of the hub. An owner that asked the hub
     /// for these facts would copy it, because Swift copies a large value that is a property of a class when a method reads it.
@@ -64,9 +64,9 @@ package struct HubRunner: Sendable {
             return inputs.append(input)
         }
         waitingPackets += 1
-        var place = inputs.count
-        while place > position, inputs[place - 1].octetsFromOutside != nil { place -= 1 }
-        inputs.insert(input, at: place)
+        var index = inputs.count
+        while index > position, inputs[index - 1].octetsFromOutside != nil { index -= 1 }
+        inputs.insert(input, at: index)
     }
 
     /// Handles the next input; `nil` when no input waits, and during a pause.

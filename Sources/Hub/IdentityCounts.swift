@@ -1,7 +1,7 @@
 import ButtonModel
 
-/// How many buttons have each nickname and each serial number. An engine compares each button of its sites with all others by
-/// them, so looking at every button each time would take a time that grows with the square of their number.
+/// How many buttons have each nickname and each serial number. An engine asks for each button of its sites whether another
+/// button has the same ones. With these counts, the time for an answer does not depend on the number of buttons.
 struct IdentityCounts: Hashable, Sendable {
     private var nicknames: [String: Int] = [:]
     private var serials: [String: Int] = [:]
@@ -9,7 +9,7 @@ struct IdentityCounts: Hashable, Sendable {
     mutating func add(_ identity: ButtonIdentity) { change(identity, by: 1) }
     mutating func remove(_ identity: ButtonIdentity) { change(identity, by: -1) }
 
-    /// - Parameter identity: a button that is not counted for this question; `nil` for a button that is not known yet.
+    /// - Parameter identity: the button that asks, which does not count; `nil` for a button that is not known yet.
     func isNicknameTaken(_ nickname: String, byOtherThan identity: ButtonIdentity?) -> Bool {
         nicknames[nickname, default: 0] > (identity?.nickname == nickname ? 1 : 0)
     }

@@ -4,15 +4,15 @@ import ButtonModel
 ///
 /// A button without a link keeps few events, and pushes the oldest out for new ones. It does not say so, but its counter shows it:
 /// each press takes four of its values, 4k + 1 (down), 4k + 2 (hold), 4k + 3 (up) and 4k + 4 (no second press followed), and steps
-/// that did not happen are skipped. A press of which no step arrived lies between two events that did. The count in the answer
-/// to an init request is not used, because its exact meaning is not known; the next event shows the same.
+/// that did not happen are skipped. A press of which no step arrived is a gap between the counters of two events that arrived.
+/// The count in the answer to an init request is not used, because its exact meaning is not known; the next event shows the same.
 ///
 /// - Source: protocol notes, 6.5 and 6.6.
 struct MissedPresses: Sendable {
     private struct Counters {
         var bootID: UInt32
-        /// The counters of the last events; `nil` as long as no event has shown where the button counts. A Duo's small button has
-        /// its own.
+        /// The counters of the last events; `nil` until an event has shown how far the button has counted. A Duo's small button
+        /// has a counter of its own.
         var big, small: UInt32?
     }
 
@@ -22,7 +22,7 @@ struct MissedPresses: Sendable {
 
     init(_ stored: [StoredButton]) {
         for button in stored where button.source == nil && button.cursor.bootID != 0 {
-            // A counter of 0 was perhaps never reported.
+            // A counter of 0 may mean that no event was received, so presses before the next event cannot be counted.
             let cursor = button.cursor
             counters[button.id] = Counters(
                 bootID: cursor.bootID, big: cursor.eventCount > 0 ? cursor.eventCount : nil,
@@ -53,7 +53,7 @@ struct MissedPresses: Sendable {
 
     /// New events of one button have arrived, in order.
     ///
-    /// - Returns: how many presses before or between them never did.
+    /// - Returns: how many presses before or between these events never arrived.
     mutating func received(_ events: [ButtonEvent]) -> Int {
         guard let button = events.first?.button else { return 0 }
         var known = counters[button] ?? Counters(bootID: events[0].bootID)
@@ -70,7 +70,7 @@ struct MissedPresses: Sendable {
         return count
     }
 
-    /// How many presses have all their counters between these two.
+    /// The number of presses whose counters all lie between these two.
     static func presses(between last: UInt32, and next: UInt32) -> Int {
         func press(of counter: UInt32) -> Int { (Int(counter) + 3) / 4 }
         return max(0, press(of: next) - press(of: last) - 1)

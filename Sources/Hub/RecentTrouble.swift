@@ -43,7 +43,7 @@ enum LogSource: Hashable, Sendable {
 
 /// The last warnings and errors of the log, which `status` shows.
 ///
-/// Only the latest of each `LogSource` is kept, in addition to the others, so that no client can displace real trouble.
+/// Only the latest of each `LogSource` is kept, in addition to the others, so that no client can displace the warnings about other things.
 struct RecentTrouble: Hashable, Sendable {
     /// The maximum number of entries without a source, and of entries about rules.
     static let maximumCount = 20
@@ -60,7 +60,7 @@ struct RecentTrouble: Hashable, Sendable {
         /// The number of times it was logged without another entry between.
         var count = 1
 
-        /// True if this entry and one from `source` share a number of places.
+        /// True if this entry and an entry from `source` count toward the same limit.
         func isRival(of source: LogSource?) -> Bool {
             switch (self.source, source) {
             case (nil, nil), (.rule, .rule): true

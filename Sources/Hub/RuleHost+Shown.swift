@@ -22,7 +22,9 @@ extension RuleHost {
     }
 
     /// The part `rules` of `status`.
-    var status: JSONValue {
+    ///
+    /// - Parameter notices: what users should know although the rules have no errors, as sentences.
+    func status(notices: [String]) -> JSONValue {
         [
             "loaded": .integer(Int64(set.rules.count)),
             "state": .string(fault == nil ? "ok" : "error"), "active": .string(set.fingerprint),
@@ -30,6 +32,7 @@ extension RuleHost {
             "failed": .integer(runs(.failed)),
             "runtime_errors": .integer(Int64(stateFaultCount)),
             "contradictions": .array(modelContradictions.map(JSONValue.string)),
+            "notices": .array(notices.map(JSONValue.string)),
         ]
     }
 

@@ -348,6 +348,8 @@ struct RuleHost: Sendable {
     var set: RuleSet { engine.set }
     var runCount: Int { engine.runCount }
     var modelContradictions: [String] { engine.modelContradictions }
+    /// The declared buttons that rules use, and that are not paired.
+    var missingButtons: [DeclaredButton] { engine.missingButtons }
 
     func has(rule: String) -> Bool { engine.statistics(of: rule) != nil }
     func has(variable: String) -> Bool { engine.value(of: variable) != nil }

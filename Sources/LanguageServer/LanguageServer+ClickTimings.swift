@@ -6,18 +6,6 @@ import RuleTesting
 import Rules
 
 extension LanguageServer {
-    /// How long a click of a button waits. This depends on all rules, so it is computed from the last check of the set that found
-    /// no errors; `nil` if there was none.
-    mutating func timing(of button: String, _ path: String) -> ClickTiming? {
-        guard let key = entries[path], let set = lastValidSet(of: path) else { return nil }
-        if let timings = clickTimings[key] { return timings[button] }
-        let explainer = RuleExplainer(set)
-        var timings: [String: ClickTiming] = [:]
-        for button in set.buttons { timings[button.name] = explainer.clickTiming(of: button.name) }
-        clickTimings[key] = timings
-        return timings[button]
-    }
-
     /// The time that a click waits, as the end of a sentence: `waits 500ms, because of the rule ...`.
     static func wait(_ timing: ClickTiming) -> String {
         let cause = timing.cause.map { ", because of the rule `\($0)`" } ?? ""
@@ -37,7 +25,7 @@ extension LanguageServer {
             let position = document.lines.position(of: trigger.end, client.encoding)
             guard position >= start, position <= end else { continue }
             let timings = set.buttonNames(of: trigger.buttons).compactMap { name in
-                timing(of: name, path).map { (name, $0) }
+                sets.timing(of: name, path).map { (name, $0) }
             }
             let waiting = timings.filter { $0.1.clickWait != .zero }
             // A click that lasts until the release waits longer than any time.

@@ -11,14 +11,15 @@ extension LanguageServer {
         // A file may belong to two sets, which say the same about it.
         var known: Set<Diagnostic> = []
         var files: [String: SourceFile] = [:]
-        for (_, set) in sets.sorted(by: { $0.key < $1.key }) {
+        let all = sets.all
+        for set in all {
             for file in set.files + set.allSecrets where files[file.name] == nil {
                 files[file.name] = file
             }
             let prefix = shownPrefix(of: set)
             for diagnostic in set.diagnostics {
                 let short = diagnostic.removing(directory: prefix)
-                guard sets.count == 1 || known.insert(short).inserted else { continue }
+                guard all.count == 1 || known.insert(short).inserted else { continue }
                 diagnostics[diagnostic.file, default: []].append(short)
             }
         }

@@ -54,7 +54,7 @@ extension LanguageServer {
             names.append(name)
         }
         return names.compactMap { name in
-            timing(of: name, path).map { "A click of `\(name)` \(LanguageServer.wait($0))." }
+            sets.timing(of: name, path).map { "A click of `\(name)` \(LanguageServer.wait($0))." }
         }
     }
 
@@ -117,7 +117,7 @@ extension LanguageServer {
         }
         guard let button = set.buttons.first(where: { $0.name == name }) else { return nil }
         var text = "a button of model \(button.model.rawValue)"
-        guard let timing = timing(of: name, path) else { return text }
+        guard let timing = sets.timing(of: name, path) else { return text }
         text += "\n\nA click " + LanguageServer.wait(timing) + "."
         return text
     }

@@ -32,7 +32,7 @@ extension LanguageServer {
     mutating func lenses(of path: String) -> [JSONValue] {
         // If the text has no outline, no lens is shown: the outline of an earlier text has other lines.
         guard let document = documents[path], let outline = outline(of: path, document) else { return [] }
-        let results = entries[path].flatMap { testResults[$0] } ?? [:]
+        let results = sets.testResults(of: path)
         let configuration = set(of: path)?.configurationPath
         return outline.symbols.flatMap(\.children).compactMap { symbol in
             let command: JSONValue
@@ -68,7 +68,7 @@ extension LanguageServer {
         else {
             throw ResponseError(.invalidParams, "\(Self.runTest) takes the URI of a document and the name of a test.")
         }
-        guard documents[path] != nil, let key = entries[path], var set = sets[key]?.value else {
+        guard documents[path] != nil, var set = sets.set(of: path)?.value else {
             throw ResponseError(
                 .requestFailed, "The rules have mistakes, so that no test can run. tryck check lists them.")
         }
@@ -76,7 +76,7 @@ extension LanguageServer {
         guard !set.tests.isEmpty else { throw ResponseError(.requestFailed, "There is no test \(name.prefix(100)).") }
         let report = RuleTestRunner.run(set)
         let failures = report.failures.compactMap { result in result.failure?.text(of: result.name) }
-        testResults[key, default: [:]][name] = failures.isEmpty
+        sets.tested(name, hasPassed: failures.isEmpty, path)
         let text = failures.isEmpty ? "test passed: \(name)" : failures.joined(separator: "\n")
         send([
             "jsonrpc": "2.0", "method": "window/showMessage",

@@ -39,25 +39,6 @@ package struct LanguageServer: Sendable {
         case new, initialized, shutDown, ended
     }
 
-    /// The capabilities of the editor, from `initialize`.
-    struct Client: Sendable {
-        var encoding = PositionEncoding.utf16
-        var hasSnippets = false
-        /// True if the editor shows notes of diagnostics.
-        var hasRelatedInformation = false
-        /// True if hovers may be Markdown.
-        var hasMarkdownInHovers = true
-        /// True if the documentation of completions may be Markdown.
-        var hasMarkdownInCompletions = true
-        var hasDocumentChanges = false
-        /// True if the editor can tell when other programs change files.
-        var watchesFiles = false
-        /// True if an edit can create a file.
-        var createsFiles = false
-        /// True if the editor can be told that the lenses have changed.
-        var refreshesLenses = false
-    }
-
     /// A completion of `include` that waits for the names in a directory.
     struct Listing: Sendable {
         /// The identifier of the request.
@@ -96,19 +77,11 @@ package struct LanguageServer: Sendable {
     /// A message that waits for the checks that are due.
     private var held: JSONValue?
     var phase = Phase.new
-    var client = Client()
+    var client = EditorCapabilities()
     /// The open documents by path.
     var documents: [String: OpenDocument] = [:]
-    /// The key in `sets` of the set that each open document belongs to.
-    var entries: [String: String] = [:]
-    /// The sets that were checked, by their keys.
-    var sets: [String: CheckedSet] = [:]
-    /// The last check of each set in which all of its files were valid YAML. Names are taken from it while a line is half
-    /// written.
-    private var completeSets: [String: CheckedSet] = [:]
-    /// The rules of the last check of each set that found no errors. How long clicks wait is taken from them while the set
-    /// has errors.
-    private var validSets: [String: RuleSet] = [:]
+    /// The sets of rules of the open documents.
+    var sets = CheckedSets()
     /// When documents are to be checked.
     private var due: [String: Instant] = [:]
     private var check: SetCheck?
@@ -118,9 +91,6 @@ package struct LanguageServer: Sendable {
     private var checkStart = Instant(nanoseconds: 0)
     /// The diagnostics that the editor has, by path.
     var published: [String: JSONValue] = [:]
-    /// How long the clicks of buttons wait, by the key of the set and the name of the button. A set is analysed when the first
-    /// of its times is needed.
-    var clickTimings: [String: [String: ClickTiming]] = [:]
     /// The outlines of files, for their current text.
     var outlines = OutlineCache()
     /// The completion that waits for `DiskAnswer.names`. Until then, no other message is handled.
@@ -131,9 +101,6 @@ package struct LanguageServer: Sendable {
     private var renameRequest: RenameRequest?
     /// The answers of daemons about the last runs of rules.
     var lastRuns = LastRuns()
-    /// The results of the last runs of tests, by the key of the set and the name of the test; true if the test has passed.
-    /// They are removed when the set is checked again, because its rules may have changed.
-    var testResults: [String: [String: Bool]] = [:]
     private var timer: Instant?
     var effects: [Effect] = []
 
@@ -190,7 +157,7 @@ package struct LanguageServer: Sendable {
         switch message["method"]?.stringValue {
         case "textDocument/completion", "textDocument/didChange":
             let uri = message["params"]?["textDocument"]?["uri"]?.stringValue
-            return uri.map { entries[FileURI.documentPath(of: $0)] != nil } ?? false
+            return uri.map { sets.hasSet(of: FileURI.documentPath(of: $0)) } ?? false
         default: return false
         }
     }
@@ -299,25 +266,7 @@ package struct LanguageServer: Sendable {
 
     private mutating func initialize(_ parameters: JSONValue) -> JSONValue {
         phase = .initialized
-        let capabilities = parameters["capabilities"]
-        let text = capabilities?["textDocument"]
-        if capabilities?["general"]?["positionEncodings"]?.arrayValue?.contains("utf-8") ?? false {
-            client.encoding = .utf8
-        }
-        client.hasSnippets = text?["completion"]?["completionItem"]?["snippetSupport"]?.boolValue ?? false
-        if let formats = text?["completion"]?["completionItem"]?["documentationFormat"]?.arrayValue {
-            client.hasMarkdownInCompletions = formats.contains("markdown")
-        }
-        client.hasRelatedInformation = text?["publishDiagnostics"]?["relatedInformation"]?.boolValue ?? false
-        if let formats = text?["hover"]?["contentFormat"]?.arrayValue {
-            client.hasMarkdownInHovers = formats.contains("markdown")
-        }
-        client.watchesFiles =
-            capabilities?["workspace"]?["didChangeWatchedFiles"]?["dynamicRegistration"]?.boolValue ?? false
-        let edit = capabilities?["workspace"]?["workspaceEdit"]
-        client.hasDocumentChanges = edit?["documentChanges"]?.boolValue ?? false
-        client.createsFiles = edit?["resourceOperations"]?.arrayValue?.contains("create") ?? false
-        client.refreshesLenses = capabilities?["workspace"]?["codeLens"]?["refreshSupport"]?.boolValue ?? false
+        client = EditorCapabilities(ofInitialize: parameters)
         return [
             "capabilities": [
                 "positionEncoding": .string(client.encoding.rawValue),
@@ -395,9 +344,9 @@ package struct LanguageServer: Sendable {
             documents.removeValue(forKey: path) != nil
         else { return }
         outlines.remove(path)
-        entries[path] = nil
         due[path] = nil
-        removeUnusedSets()
+        sets.remove(path)
+        lastRuns.keepOnly(sets.configurationPaths)
         publish(versions: [:])
         // The sets of other documents have the file's text from the disk now.
         checkOthers(thatContain: path, at: now)
@@ -407,11 +356,7 @@ package struct LanguageServer: Sendable {
 
     /// Checks one document of each other set that contains a file.
     private mutating func checkOthers(thatContain path: String, at now: Instant) {
-        for (entry, set) in sets where entry != entries[path] && set.contains(path) {
-            if let document = entries.first(where: { $0.value == entry && $0.key != path })?.key {
-                checkSoon(document, at: now)
-            }
-        }
+        for document in sets.documents(ofOtherSetsWith: path) { checkSoon(document, at: now) }
     }
 
     // MARK: Checks
@@ -447,7 +392,7 @@ package struct LanguageServer: Sendable {
     ///
     /// - Returns: false if there is nothing to check.
     private mutating func beginCheckOfSavedTexts(of path: String) -> Bool {
-        guard let set = set(of: path), !set.isComplete, completeSets[set.key] == nil, documents[path]?.kind == .rules
+        guard let set = set(of: path), !set.isComplete, !sets.wasComplete(set), documents[path]?.kind == .rules
         else { return false }
         var valid: [String: [UInt8]] = [:]
         for (path, document) in documents {
@@ -496,8 +441,7 @@ package struct LanguageServer: Sendable {
         self.check = nil
         if isCheckOfSavedTexts {
             isCheckOfSavedTexts = false
-            if let set = check.result, set.isComplete { completeSets[set.key] = set }
-            removeUnusedSets()
+            if let set = check.result { sets.takeIfComplete(set) }
         } else if documents[check.path] != nil {
             take(check)
             if beginCheckOfSavedTexts(of: check.path) { return }
@@ -507,36 +451,15 @@ package struct LanguageServer: Sendable {
 
     private mutating func take(_ check: SetCheck) {
         if let set = check.result {
-            sets[set.key] = set
-            if set.isComplete { completeSets[set.key] = set }
-            if let value = set.value {
-                validSets[set.key] = value
-                clickTimings[set.key] = nil
-            }
-            testResults[set.key] = nil
-            entries[check.path] = set.key
-            // Other documents of this set need no check of their own.
-            for path in documents.keys where set.key == set.entry.name && set.file(path) != nil {
-                entries[path] = set.key
+            for path in sets.take(set, of: check.path, open: documents.keys) {
                 if let time = due[path], time <= checkStart { due[path] = nil }
             }
         } else {
-            entries[check.path] = nil
+            sets.remove(check.path)
         }
-        removeUnusedSets()
-        let known = Array(sets.values) + Array(completeSets.values)
-        outlines.keepOnly(known.flatMap { $0.files.map(\.name) } + Array(documents.keys))
+        lastRuns.keepOnly(sets.configurationPaths)
+        outlines.keepOnly(sets.fileNames + Array(documents.keys))
         publish(versions: check.versions)
-    }
-
-    private mutating func removeUnusedSets() {
-        let used = Set(entries.values)
-        sets = sets.filter { used.contains($0.key) }
-        completeSets = completeSets.filter { used.contains($0.key) }
-        validSets = validSets.filter { used.contains($0.key) }
-        clickTimings = clickTimings.filter { used.contains($0.key) }
-        testResults = testResults.filter { used.contains($0.key) }
-        lastRuns.keepOnly(Set(sets.values.compactMap(\.configurationPath)))
     }
 
     // MARK: Access for requests
@@ -560,14 +483,9 @@ package struct LanguageServer: Sendable {
         return position
     }
 
-    func set(of path: String) -> CheckedSet? { entries[path].flatMap { sets[$0] } }
-
-    /// The set of a document with which names are completed and explained: as it was when all of its files were valid YAML
-    /// for the last time. If they never were, it is the set of the last check.
-    func lastCompleteSet(of path: String) -> CheckedSet? { entries[path].flatMap { completeSets[$0] ?? sets[$0] } }
-
-    /// The rules of the set of a document as they were when it had no errors for the last time; `nil` if it always had some.
-    func lastValidSet(of path: String) -> RuleSet? { entries[path].flatMap { validSets[$0] } }
+    func set(of path: String) -> CheckedSet? { sets.set(of: path) }
+    func lastCompleteSet(of path: String) -> CheckedSet? { sets.lastCompleteSet(of: path) }
+    func lastValidSet(of path: String) -> RuleSet? { sets.lastValidSet(of: path) }
 
     /// The files of the set of a document with the texts in the editor. Without a set it is the document alone.
     func files(of path: String) -> [SourceFile] {

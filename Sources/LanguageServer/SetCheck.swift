@@ -1,5 +1,6 @@
 package import RuleLoader
 import Rules
+import Settings
 
 /// A file or another fact that the language server needs from the machine.
 package enum DiskRequest: Hashable, Sendable {

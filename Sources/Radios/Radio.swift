@@ -106,7 +106,7 @@ package enum RadioInput: Hashable, Sendable {
     case perform(RadioCommand)
 }
 
-package enum RadioEffect: Hashable, Sendable {
+package enum RadioEffect: Hashable, Sendable, TimerEffect {
     /// Send this HCI packet, with its H4 indicator, to the controller, or these octets to the proxy.
     case send([UInt8])
     case bus(BusEffect)

@@ -6,10 +6,13 @@ package import ButtonModel
 /// link: when a second radio connects to it, the first link is dead or about to be, and ends. With one adapter there is
 /// nothing to choose, and everything is passed on.
 package struct RadioFleet: Sendable {
-    /// An effect of one radio. Timers are those of the fleet.
-    package struct Output: Hashable, Sendable {
+    /// An effect of one radio. The fleet has one timer for all radios, whose effects name the first.
+    package struct Output: Hashable, Sendable, TimerEffect {
         package var radio: RadioID
         package var effect: RadioEffect
+
+        package static func setTimer(_ deadline: Instant) -> Self { Self(radio: .first, effect: .setTimer(deadline)) }
+        package static var cancelTimer: Self { Self(radio: .first, effect: .cancelTimer) }
     }
 
     private enum TimerKey: Hashable, Sendable {
@@ -144,11 +147,7 @@ package struct RadioFleet: Sendable {
         case .perform(let command): perform(command, at: now)
         }
         settle(at: now)
-        switch deadlines.rearm() {
-        case .set(let deadline): outputs.append(Output(radio: .first, effect: .setTimer(deadline)))
-        case .cancel: outputs.append(Output(radio: .first, effect: .cancelTimer))
-        case nil: break
-        }
+        deadlines.appendChange(to: &outputs)
         defer { outputs = [] }
         return outputs
     }

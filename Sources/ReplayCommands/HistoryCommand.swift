@@ -12,13 +12,17 @@ struct HistoryCommand: ParsableCommand {
         discussion: """
             Shows what tryck watch would have shown: presses, rules, messages and programs of the last days, with local \
             times. Reads the history in the state directory, and needs no daemon. What a running daemon did in the last \
-            two seconds is shown later. Parts that cannot be shown are named on the standard error. history: in \
+            two seconds is shown later. Each down and up, and the messages that Tryck itself publishes, are shown with --all; \
+            --json always has them. Parts that cannot be shown are named on the standard error. history: in \
             tryck.yaml says how long it is kept. The exit status is 69 if there is no history.
 
               tryck history --since 2h
               tryck history --button kitchen --since yesterday
               tryck history --json | jq 'select(.kind == "event")'
             """)
+
+    @Flag(help: "Also show each down and up, and all messages of Tryck itself.")
+    var all = false
 
     @OptionGroup var options: HistoryOptions
     @OptionGroup var output: OutputOptions
@@ -35,6 +39,7 @@ struct HistoryCommand: ParsableCommand {
                 switch occurrence {
                 case .gap(let reason): Output.standardError.write(line: "tryck history: \(reason)")
                 case .line(let line, let time):
+                    guard all || self.output.json || !StreamText.isDetail(line) else { continue }
                     let text =
                         self.output.json
                         ? ReplayJSON.line(.line(line, at: time)) : screen.text(line, at: time, style: output.style)

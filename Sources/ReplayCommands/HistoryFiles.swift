@@ -1,6 +1,7 @@
 import ButtonModel
 import CommandSupport
 import Edges
+import Glibc
 import Hub
 import Platform
 import Setup
@@ -52,11 +53,18 @@ struct HistoryFiles {
         runningUntil = time
         segments = HistoryEdge.segments(in: directory).sorted { $0.number < $1.number }
         guard !segments.isEmpty else {
-            throw Failure(
-                .unavailable,
-                "There is no history in \(directory). A daemon with history: in tryck.yaml (the default) keeps one; "
-                    + "--state-directory names its directory.")
+            throw Self.absence(in: directory, isHidden: access(directory, R_OK) != 0 && errno == EACCES)
         }
+    }
+
+    /// - Parameter isHidden: true if this user may not read the directory. That of the service has keys, and the mode 0700.
+    static func absence(in directory: String, isHidden: Bool) -> Failure {
+        Failure(
+            .unavailable,
+            isHidden
+                ? "The history in \(directory) can be read only by root and the user of the daemon: sudo tryck history"
+                : "There is no history in \(directory). A daemon with history: in tryck.yaml (the default) keeps one; "
+                    + "--state-directory names its directory.")
     }
 
     /// The segments that contain everything since a time: those from the first on that can have an event since then.

@@ -4,6 +4,7 @@ package import Diagnostics
 import Platform
 import RuleLoader
 import Rules
+import Settings
 package import Setup
 
 /// A configuration or a rule set that was checked, with the diagnostics about it.

@@ -4,6 +4,7 @@ import ButtonModel
 import CommandSupport
 import Expressions
 import JSON
+import MQTTTopics
 import Platform
 import RuleLoader
 import RuleTesting
@@ -133,9 +134,10 @@ struct ExplainCommand: ParsableCommand {
     }
 
     func run() throws {
-        let set = try FileChecker.rules(in: FileChecker.here.check(rules.map { .file($0) }))
+        let set = try FileChecker.rules(in: FileChecker.here.check(rules.map { .file($0) }, option: "--rules "))
         var given = try GivenValues.given(at: at, states: state, variables: variable, in: set)
         if live { given.complete(with: try LiveValues(control), in: set) }
+        let missing = live ? try missingButtons(in: set) : []
         let explainer = RuleExplainer(set, given: given)
         let explanation = try explain(explainer, in: set)
         if output.json {
@@ -144,7 +146,18 @@ struct ExplainCommand: ParsableCommand {
             Output.standardOutput.write(
                 ExplanationText.lines(
                     explanation, of: due ? "time" : change != nil ? "change" : "event",
-                    style: Output.standardOutput.style))
+                    style: Output.standardOutput.style)
+                    + missing.map { Line("! \"\($0)\" is not paired, so it starts no rule: tryck pair", .doubtful) })
+        }
+    }
+
+    /// The explained buttons that the daemon does not have.
+    private func missingButtons(in set: RuleSet) throws(Failure) -> [String] {
+        let named = [button].compactMap(\.self) + (chord?.split(separator: ",").map(String.init) ?? [])
+        guard !named.isEmpty else { return [] }
+        let paired = try control.ask(ControlRequestName.buttons).arrayValue ?? []
+        return named.filter { name in
+            set.buttons.contains { $0.name == name } && !paired.contains { $0["name"]?.stringValue == name }
         }
     }
 

@@ -25,9 +25,11 @@ package struct FileChecker {
     }
 
     /// Checks rules, or a configuration and its rules. Without a source, it checks what a daemon started here would use.
-    package func check(_ source: RuleSource?) throws(Failure) -> [CheckedFile] {
+    ///
+    /// - Parameter option: with which the command takes a file, such as `--rules `; empty if the file is an argument.
+    package func check(_ source: RuleSource?, option: String = "") throws(Failure) -> [CheckedFile] {
         switch source {
-        case nil: return try checkDefault()
+        case nil: return try checkDefault(option)
         case .file(let path)?: return try check(read(path), isOnDisk: true)
         case .standardInput(let name)?: return try check(readStandardInput(name), isOnDisk: false)
         }
@@ -83,11 +85,12 @@ package struct FileChecker {
         return (set, true)
     }
 
-    private func checkDefault() throws(Failure) -> [CheckedFile] {
+    private func checkDefault(_ option: String) throws(Failure) -> [CheckedFile] {
         guard let path = ConfigurationPath.find(environment: files.environment) else {
             throw Failure(
                 .configuration,
-                "There is no tryck.yaml here or in /etc/tryck. Name one, or a file of rules such as rules/home.yaml.")
+                "There is no tryck.yaml here or in /etc/tryck. Name one, or a file of rules, as in \(option)rules/home.yaml."
+            )
         }
         return try checkConfiguration(read(path), path)
     }

@@ -110,6 +110,11 @@ extension Checker {
             noteSecret(value)
             return confidential(value, name: name)
         case .unreadable: return nil
+        case .hidden:
+            error(
+                "E309", from: start, to: start.advanced(by: 7), alias: node.alias,
+                "\(secrets.fileName) cannot be read by this user", hint: "run the command with sudo")
+            return nil
         case .missing(let hint):
             error(
                 "E309", from: start, to: start.advanced(by: 7), alias: node.alias,

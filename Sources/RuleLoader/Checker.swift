@@ -124,7 +124,9 @@ struct Checker {
         let (start, end) = firstKey(of: fields.node)
         error(
             "E202", from: start, to: end, alias: fields.node.alias, "\(owner) has no \"\(key)\"\(others)",
-            hint: Hint("add \(key): to it", key == "version" ? [source.versionLine(at: start)] : []))
+            hint: Hint(
+                "add \(key):\(key == "version" ? " 1" : "") to it",
+                key == "version" ? [source.versionLine(at: start)] : []))
     }
 
     func firstKey(of node: YAMLNode) -> (SourcePosition, SourcePosition) {

@@ -7,7 +7,8 @@ import Expressions
 /// its own position.
 struct CompiledTexts {
     private struct Key<Context: Hashable>: Hashable {
-        var text: String
+        /// UTF-8, because equal strings can differ in their scalars, and the language compares by scalars.
+        var text: [UInt8]
         var wanted: RequiredType
         var context: Context
     }
@@ -23,7 +24,7 @@ struct CompiledTexts {
     mutating func expression(
         _ text: String, in scope: Scope, expecting wanted: RequiredType
     ) throws(ExpressionProblems) -> Expression {
-        let key = Key(text: text, wanted: wanted, context: NoContext())
+        let key = Key(text: Array(text.utf8), wanted: wanted, context: NoContext())
         if let compiled = expressions[key] { return compiled }
         let compiled = try Expression(compiling: text, in: scope, expecting: wanted)
         if expressions.count < Self.maximumCount { expressions[key] = compiled }
@@ -33,7 +34,7 @@ struct CompiledTexts {
     mutating func template(
         _ text: String, in scope: Scope, expecting wanted: RequiredType, inserting insertion: Insertion
     ) throws(ExpressionProblems) -> Template {
-        let key = Key(text: text, wanted: wanted, context: insertion)
+        let key = Key(text: Array(text.utf8), wanted: wanted, context: insertion)
         if let compiled = templates[key] { return compiled }
         let compiled = try Template(compiling: text, in: scope, expecting: wanted, inserting: insertion)
         if templates.count < Self.maximumCount { templates[key] = compiled }

@@ -1,4 +1,5 @@
 import Expressions
+import Settings
 
 // Reads the sites of `sources:`, and `engine:`.
 extension ConfigurationReader {

@@ -1,4 +1,5 @@
 import Expressions
+import Settings
 
 // Reads `uplink:`, which makes this machine a site of an engine.
 extension ConfigurationReader {

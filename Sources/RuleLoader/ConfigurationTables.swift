@@ -1,5 +1,6 @@
 import ButtonModel
 import Rules
+import Settings
 
 /// The tables of keys of `tryck.yaml`.
 extension MappingTable {

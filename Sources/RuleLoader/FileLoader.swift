@@ -1,5 +1,6 @@
 package import Diagnostics
 package import Rules
+package import Settings
 
 /// A file as it was read from disk.
 package struct SourceFile: Sendable {
@@ -34,6 +35,8 @@ package struct LoadInputs: Sendable {
 
     /// `secrets.yaml` beside the entry file, if there is one.
     package var secrets: SourceFile?
+    /// True if there is a `secrets.yaml`, and this user may not read it.
+    package var areSecretsHidden = false
     /// Environment variables, for `!env_var`.
     package var variables: [String: String]
     /// The kinds of steps that are refused (E204).

@@ -98,11 +98,20 @@ extension RuleSetReader {
     mutating func reportUnknownButton(_ name: String, _ node: YAMLNode) {
         guard buttonNames.isUnknown(name) else { return }
         let near = checker.nearest(to: name, among: buttonNames.declarations.keys.sorted())
+        let shown = checker.shown(name)
+        let hint: Hint? =
+            if let near {
+                .meant(near)
+            } else if NameRules.isDeclarable(shown) {
+                "declare it: buttons: {\(shown): SERIAL}; tryck buttons shows the serial numbers"
+            } else {
+                nil
+            }
         let notes = buttonNames.first.map {
             [Diagnostic.Note(message: "buttons are declared", file: $0.file, position: $0.position)]
         }
         checker.error(
-            "E301", from: node.start, to: node.end, alias: node.alias, "unknown button \"\(checker.shown(name))\"",
-            hint: near.map { .meant($0) }, notes: notes ?? [])
+            "E301", from: node.start, to: node.end, alias: node.alias, "unknown button \"\(shown)\"", hint: hint,
+            notes: notes ?? [])
     }
 }

@@ -7,6 +7,8 @@ struct Secrets {
     enum Lookup {
         case found(String)
         case missing(hint: Hint?)
+        /// There is a file, and this user may not read it.
+        case hidden
         /// The file or this value has errors, which are already reported.
         case unreadable
     }
@@ -18,11 +20,13 @@ struct Secrets {
     private var values: [String: String] = [:]
     private var wrongNames: Set<String> = []
     private var isUnreadable = false
+    private var isHidden = false
 
     /// No secrets, for files without a `!secret`.
     init() {}
 
     init(in environment: LoadInputs) {
+        isHidden = environment.areSecretsHidden
         guard let file = environment.secrets, !environment.hasPlaceholders else { return }
         hasFile = true
         fileName = file.name
@@ -42,7 +46,10 @@ struct Secrets {
     }
 
     func value(of name: String) -> Lookup {
-        guard hasFile else { return .missing(hint: "there is no secrets.yaml beside the file") }
+        guard hasFile else {
+            return isHidden
+                ? .hidden : .missing(hint: "create secrets.yaml beside the file, with a line  \(name): THE SECRET")
+        }
         if let value = values[name] { return .found(value) }
         if isUnreadable || wrongNames.contains(name) { return .unreadable }
         let near = Suggestions.nearest(to: name, among: values.keys.sorted())

@@ -5,6 +5,7 @@ import JSON
 import Platform
 package import RuleLoader
 import Rules
+package import Settings
 
 /// The rules with which the daemon starts.
 struct InitialRules: Sendable {
@@ -13,7 +14,7 @@ struct InitialRules: Sendable {
     var fault: String?
     /// The warnings and errors of the rules on the disk, in the form of `RuleLoadReport.problems`.
     var problems: [JSONValue] = []
-    /// The same warnings and errors as rendered text.
+    /// The same warnings and errors, each as a line of the log.
     var notices: [String] = []
     /// The source text of the rules that run.
     var recorded: RecordedRules?
@@ -36,7 +37,7 @@ package struct ConfigurationFiles: Sendable {
         package var path: String?
         /// The base of relative paths in the configuration.
         package var directory = "/etc/tryck"
-        /// Warnings as rendered text.
+        /// Warnings, each as a line of the log.
         package var notices: [String] = []
     }
 
@@ -52,7 +53,7 @@ package struct ConfigurationFiles: Sendable {
         }
         return LoadedConfiguration(
             configuration: configuration, path: path, directory: directory,
-            notices: loaded.diagnostics.isEmpty ? [] : [ConfigurationFiles.report(loaded.diagnostics, on: text)])
+            notices: DiagnosticReport(loaded.diagnostics, sources: [:]).logLines)
     }
 
     /// The `state_directory` of the configuration; `nil` if it does not set one.
@@ -84,9 +85,9 @@ package struct ConfigurationFiles: Sendable {
             nothing.problems = [error.problem]
             return fallBack(in: stateDirectory, rulesOnDisk, because: "\(error)", nothing)
         }
-        let report = DiagnosticReport(loaded.result.diagnostics, sources: loaded.sources).text()
+        let report = DiagnosticReport(loaded.result.diagnostics, sources: loaded.sources)
         var initial = InitialRules(
-            problems: loaded.result.diagnostics.problemList, notices: report.isEmpty ? [] : [report],
+            problems: loaded.result.diagnostics.problemList, notices: report.logLines,
             watched: WatchedFiles(rulesOnDisk))
         initial.watched.add(loaded)
         guard let set = loaded.result.value else {
@@ -142,9 +143,13 @@ package struct ConfigurationFiles: Sendable {
     package func loadEnvironment(in directory: String) -> LoadInputs {
         let secretsPath = directory + "/secrets.yaml"
         // Only a regular file is read, because the daemon would wait for the other end of a pipe.
-        var secrets: SourceFile?
-        if case .files(let files) = RuleFiles.file(secretsPath) { secrets = files.first.map { SourceFile($0) } }
-        return LoadInputs(secrets: secrets, variables: environment)
+        var inputs = LoadInputs(variables: environment)
+        switch RuleFiles.file(secretsPath) {
+        case .files(let files): inputs.secrets = files.first.map { SourceFile($0) }
+        case .cannotBeRead: inputs.areSecretsHidden = true
+        case .noSuchFile, .isOutside, .tooManyFiles: break
+        }
+        return inputs
     }
 
     private static func report(_ diagnostics: [Diagnostic], on text: FileText) -> String {

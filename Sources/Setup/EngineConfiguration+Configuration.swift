@@ -1,6 +1,6 @@
 import Feed
 import Hub
-import RuleLoader
+import Settings
 
 extension EngineConfiguration {
     /// `nil` if the configuration names no sites.

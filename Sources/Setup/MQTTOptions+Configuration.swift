@@ -2,7 +2,7 @@ package import Edges
 import Feed
 package import MQTTTopics
 import Platform
-package import RuleLoader
+package import Settings
 
 extension MQTTOptions {
     /// A connection of a site or an engine receives messages about many buttons at once.

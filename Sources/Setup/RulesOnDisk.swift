@@ -3,6 +3,7 @@ package import Platform
 package import RuleLoader
 import RuleTesting
 package import Rules
+package import Settings
 
 /// The rule set on the disk: its entry file, and with which permissions it is loaded. Can be used again, on any thread.
 ///

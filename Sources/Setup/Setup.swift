@@ -4,8 +4,9 @@ import Edges
 package import Hub
 package import Platform
 import Radios
-package import RuleLoader
+import RuleLoader
 package import Rules
+package import Settings
 
 /// The settings of the daemon that are known before the event loop starts: the configuration, the rules, and the paths.
 package struct Setup: Sendable {
@@ -101,7 +102,9 @@ package struct Setup: Sendable {
             control: MQTTControl(configuration.control), logLevel: try Setup.logLevel(options, configuration),
             processEnvironment: names,
             stateDirectory: stateDirectory, builtAt: Version.builtAt, ruleFault: initial.fault,
-            ruleProblems: initial.problems, capture: capture, hasMetrics: metricsFile != nil,
+            ruleProblems: initial.problems,
+            missingRulesPath: access(rulesOnDisk.path, F_OK) == 0 ? nil : rulesOnDisk.path,
+            capture: capture, hasMetrics: metricsFile != nil,
             flicdListen: configuration.flicdListen.map { "\($0)" },
             engine: EngineConfiguration(configuration), uplink: UplinkConfiguration(configuration))
     }

@@ -1,5 +1,5 @@
 import Hub
-import RuleLoader
+import Settings
 
 extension UplinkConfiguration {
     /// `nil` if the configuration has no uplink.

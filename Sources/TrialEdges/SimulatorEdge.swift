@@ -1,7 +1,7 @@
 import ButtonModel
 package import Edges
 package import Reactor
-package import RuleLoader
+package import Settings
 package import Simulator
 
 /// The simulated controller and buttons as a transport. The simulation runs in this process on the reactor's clock.

@@ -1,6 +1,6 @@
 import HTTPTypes
 import Hummingbird
-import RuleLoader
+import Settings
 import WebService
 
 /// Refuses requests that do not come from the page or from a program that means it, and turns errors of the router into

@@ -3,7 +3,7 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
-import RuleLoader
+import Settings
 import WebService
 
 /// Serves HTTP until it fails.

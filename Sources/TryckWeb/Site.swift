@@ -1,7 +1,7 @@
 import ButtonModel
 import Platform
 import Reactor
-import RuleLoader
+import Settings
 import WebService
 
 /// The services that the routes share.

@@ -7,7 +7,7 @@ import NIOCore
 import NIOPosix
 import Platform
 import Reactor
-import RuleLoader
+import Settings
 import Setup
 import WebService
 

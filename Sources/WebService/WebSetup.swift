@@ -1,7 +1,7 @@
 import ControlClient
 import Glibc
 import Platform
-package import RuleLoader
+package import Settings
 package import Setup
 
 /// The settings of `tryck-web` that are known before it listens.

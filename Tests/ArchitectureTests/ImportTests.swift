@@ -17,12 +17,14 @@ struct ImportTests {
         "Expressions": ["ButtonModel", "JSON"],
         "Almanac": ["Bytes", "ButtonModel", "Expressions"],
         "Rules": ["ButtonModel", "JSON", "Gestures", "Expressions", "Almanac"],
+        "Settings": ["ButtonModel", "ESPHome", "Rules"],
         "RuleLoader": [
-            "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Gestures", "Expressions", "Almanac", "Rules", "CYAML",
+            "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Gestures", "Expressions", "Almanac", "Rules", "Settings",
+            "CYAML",
         ],
         "RuleTesting": ["ButtonModel", "JSON", "Gestures", "Expressions", "Almanac", "Rules"],
         "LanguageServer": [
-            "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "RuleTesting",
+            "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "Settings", "RuleLoader", "RuleTesting",
         ],
         "MQTTTopics": ["ButtonModel", "JSON"],
         "Feed": ["ButtonModel", "JSON", "MQTTTopics", "CCrypto"],
@@ -42,15 +44,15 @@ struct ImportTests {
             "CSystemBus", "Logging", "Glibc", "Synchronization",
         ],
         "Setup": [
-            "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "RuleLoader", "RuleTesting",
+            "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "Settings", "RuleLoader", "RuleTesting",
             "MQTTTopics", "Feed", "Hub", "Platform", "Edges", "CCrypto", "Glibc",
         ],
         "Daemon": [
-            "ButtonModel", "JSON", "BluetoothHost", "Radios", "Rules", "RuleLoader", "MQTTTopics", "Hub", "Reactor",
+            "ButtonModel", "JSON", "BluetoothHost", "Radios", "Rules", "Settings", "MQTTTopics", "Hub", "Reactor",
             "Platform", "Edges", "Setup", "CLinux", "Logging", "Glibc", "Synchronization",
         ],
         "TrialEdges": [
-            "ButtonModel", "RuleLoader", "Simulator", "Reactor", "Platform", "Edges", "CLinux", "Glibc",
+            "ButtonModel", "Settings", "Simulator", "Reactor", "Platform", "Edges", "CLinux", "Glibc",
         ],
         "tryckd": ["Daemon", "Glibc"],
         "ControlClient": ["JSON", "RuleLoader", "Reactor", "Platform", "CLinux", "Glibc"],
@@ -65,8 +67,8 @@ struct ImportTests {
             "CommandText", "ArgumentParser", "Glibc",
         ],
         "RuleCommands": [
-            "ButtonModel", "JSON", "Diagnostics", "Expressions", "Almanac", "Rules", "RuleLoader", "RuleTesting",
-            "MQTTTopics", "Platform", "Setup", "CommandSupport", "CommandText", "ArgumentParser",
+            "ButtonModel", "JSON", "Diagnostics", "Expressions", "Almanac", "Rules", "Settings", "RuleLoader",
+            "RuleTesting", "MQTTTopics", "Platform", "Setup", "CommandSupport", "CommandText", "ArgumentParser",
         ],
         "ReplayCommands": [
             "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "MQTTTopics", "Hub", "Platform",
@@ -78,8 +80,8 @@ struct ImportTests {
             "ArgumentParser", "Glibc", "Synchronization",
         ],
         "DoctorCommands": [
-            "ButtonModel", "JSON", "Diagnostics", "Radios", "Rules", "RuleLoader", "RuleTesting", "MQTTTopics",
-            "Reactor", "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText",
+            "ButtonModel", "JSON", "Diagnostics", "Radios", "Rules", "Settings", "RuleLoader", "RuleTesting",
+            "MQTTTopics", "Reactor", "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText",
             "RuleCommands", "ArgumentParser", "Glibc",
         ],
         "RadioCommands": ["Reactor", "Platform", "Edges", "CommandSupport", "ArgumentParser", "Glibc"],
@@ -98,11 +100,11 @@ struct ImportTests {
             "ExportCommands", "LanguageServerCommands", "ArgumentParser", "Glibc",
         ],
         "WebService": [
-            "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "RuleTesting", "LanguageServer", "MQTTTopics",
-            "Platform", "Setup", "ControlClient", "CCrypto", "Glibc", "Synchronization",
+            "ButtonModel", "JSON", "Diagnostics", "Rules", "Settings", "RuleLoader", "RuleTesting", "LanguageServer",
+            "MQTTTopics", "Platform", "Setup", "ControlClient", "CCrypto", "Glibc", "Synchronization",
         ],
         "TryckWeb": [
-            "ButtonModel", "JSON", "RuleLoader", "Reactor", "Platform", "Edges", "Setup", "ControlClient",
+            "ButtonModel", "JSON", "Settings", "Reactor", "Platform", "Edges", "Setup", "ControlClient",
             "WebService", "ReplayCommands", "DoctorCommands", "CommandSupport", "CLinux", "Hummingbird",
             "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "Logging", "Glibc", "Synchronization",
         ],

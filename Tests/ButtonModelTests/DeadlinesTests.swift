@@ -48,4 +48,29 @@ struct DeadlinesTests {
         deadlines.set("late", at: nil)
         #expect(deadlines.rearm() == .cancel)
     }
+
+    private enum Effect: Hashable, Sendable, TimerEffect {
+        case setTimer(Instant)
+        case cancelTimer
+    }
+
+    @Test("the effects of a timer are the same commands")
+    func effects() {
+        var deadlines = Deadlines<String>()
+        var effects: [Effect] = []
+        let deadline = Instant(sinceBoot: .seconds(1))
+        deadlines.appendChange(to: &effects)
+        #expect(effects == [])
+        deadlines.set("key", at: deadline)
+        deadlines.appendChange(to: &effects)
+        deadlines.appendChange(to: &effects)
+        #expect(effects == [.setTimer(deadline)])
+        #expect(deadlines.takeDue(at: deadline) == ["key"])
+        deadlines.set("key", at: deadline)
+        deadlines.appendChange(to: &effects)
+        #expect(effects == [.setTimer(deadline), .setTimer(deadline)])
+        deadlines.cancel("key")
+        deadlines.appendChange(to: &effects)
+        #expect(effects == [.setTimer(deadline), .setTimer(deadline), .cancelTimer])
+    }
 }

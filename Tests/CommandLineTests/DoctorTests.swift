@@ -41,6 +41,24 @@ struct DoctorTests {
         expectGolden(Self.text(Diagnosis(Self.withoutDaemon).findings), "doctor-no-daemon.txt")
     }
 
+    @Test("without a configuration, the command that starts a daemon names none")
+    func noConfiguration() {
+        var seen = Self.withoutDaemon
+        seen.configuration = .absent
+        seen.daemon = .silent(.notRunning(path: "/run/user/1000/tryck.sock"))
+        #expect(Diagnosis(seen).findings.first { $0.check == .daemon }?.mend == "sudo tryck run")
+        seen.configuration = Self.well.configuration
+        #expect(
+            Diagnosis(seen).findings.first { $0.check == .daemon }?.mend
+                == "tryck run --config /etc/tryck/tryck.yaml")
+    }
+
+    @Test("what only needs attention is no fault")
+    func warnings() {
+        #expect(FindingText.json([.warning(.rules, "a", mend: "b")])["ok"] == true)
+        #expect(FindingText.json([.problem(.rules, "a", mend: "b")])["ok"] == false)
+    }
+
     @Test("an adapter's fault is not taken for the broker's, nor the other way round")
     func order() {
         var seen = Self.well
@@ -245,6 +263,7 @@ extension DoctorTests {
                 Fault(name: "rules with a warning") {
                     $0.rules = .good(name: "home.yaml", content: "1 rule", warnings: 1)
                 },
+                Fault(name: "no rules") { $0.rules = .absent },
                 Fault(name: "a failing test") { $0.failingTests = 2 },
                 Fault(name: "state directory not writable", isWithoutDaemon: true) {
                     $0.stateDirectory.condition = .notWritable(cause: "Permission denied")
@@ -270,7 +289,7 @@ extension DoctorTests {
                     $0.stateDirectory.freeSpace = 0
                 },
                 Fault(name: "state directory open to others") { $0.stateDirectory.mode = 0o755 },
-                Fault(name: "full disk") { $0.stateDirectory.freeSpace = Diagnosis.leastFreeSpace - 1 },
+                Fault(name: "full disk") { $0.stateDirectory.freeSpace = StateDirectoryDiagnosis.leastFreeSpace - 1 },
                 Fault(name: "damaged database") {
                     $0.stateDirectory.database = .failed(
                         .damaged(path: "/var/lib/tryck/tryck.sqlite", cause: "Page 3 is never used"))
@@ -331,7 +350,12 @@ extension DoctorTests {
                             "\"desk\" is a twist, but the rules declare it as a flic2; write model: twist at home.yaml:3:3"
                         ]))
                 },
+                Fault(name: "a button of a rule that is not paired") {
+                    $0.daemon = .status(
+                        status(notices: [#""kitchen" (BA00-A00001, home.yaml:13) is not paired: tryck pair"#]))
+                },
                 Fault(name: "a button that is too far away") { $0.buttons?.append(["name": "my attic", "rssi": -95]) },
+                Fault(name: "a low battery") { $0.buttons?.append(["name": "attic", "battery_low": true]) },
                 Fault(name: "buttons that no radio hears well enough") {
                     $0.buttons = [
                         [
@@ -379,6 +403,11 @@ extension DoctorTests {
                 Fault(name: "adapter of BlueZ", isWithoutDaemon: true) { $0.adapter = .left("hci0", isChosen: false) },
                 broker("broker down", .connectionRefused(endpoint: "localhost:1883")),
                 broker("wrong password", .notAuthorized(endpoint: "localhost:1883", hasUsername: true)),
+                Fault(name: "wrong password in secrets.yaml", isWithoutDaemon: true) {
+                    $0.hasSecretPassword = true
+                    $0.broker = .failed(.notAuthorized(endpoint: "localhost:1883", hasUsername: true))
+                },
+                broker("name of the broker that only mDNS knows", .hostNotFound(host: "homeassistant.local")),
                 broker("wrong CA", .security(endpoint: "localhost:8883", .untrustedCertificate)),
                 broker(
                     "CA file missing",
@@ -427,7 +456,8 @@ extension DoctorTests {
 
     static func status(
         version: String = Version.string, adapter: String = "powered_on", broker: String = "connected",
-        rules: String = "ok", contradictions: JSONValue = [], flicd: JSONValue = .null,
+        rules: String = "ok", contradictions: JSONValue = [], notices: JSONValue = [],
+        flicd: JSONValue = .null,
         uplink: JSONValue = DoctorTests.uplink(), engine: JSONValue = DoctorTests.engine(), faults: [JSONValue] = []
     ) -> JSONValue {
         [
@@ -435,7 +465,7 @@ extension DoctorTests {
             "adapter": ["transport": "auto", "state": .string(adapter), "address": "00:1A:7D:DA:71:13"],
             "sources": [["url": "flicd://attic:5551", "connected": true, "adapter": "powered_on", "fault": nil]],
             "broker": ["url": "mqtt://localhost:1883", "state": .string(broker)],
-            "rules": ["state": .string(rules), "contradictions": contradictions],
+            "rules": ["state": .string(rules), "loaded": 3, "contradictions": contradictions, "notices": notices],
             "flicd": ["address": "127.0.0.1:5551", "fault": flicd, "clients": 2, "channels": 5],
             "uplink": uplink, "engine": engine,
         ]
@@ -477,11 +507,12 @@ extension DoctorTests {
         case .adapter: 7
         case .sharing: 8
         case .signal: 9
-        case .sources: 10
-        case .broker: 11
-        case .uplink: 12
-        case .engine: 13
-        case .flicd: 14
+        case .batteries: 10
+        case .sources: 11
+        case .broker: 12
+        case .uplink: 13
+        case .engine: 14
+        case .flicd: 15
         }
     }
 }

@@ -102,6 +102,24 @@ struct HelpTests {
                 == "kitchen is forgotten. To use it again: tryck pair")
     }
 
+    @Test("a button that the rules name keeps this name here, and the answer says who uses the new one")
+    func rename() {
+        #expect(
+            ButtonCommand.Rename.sentence(["from": "hall", "name": "porch", "to": "porch"]) == "hall is now porch.")
+        #expect(
+            ButtonCommand.Rename.sentence(["from": "kitchen", "name": "by the stove", "to": "kitchen"])
+                == #"Home Assistant and messages call it "by the stove" now. Here it stays kitchen, its name in the rules."#
+        )
+    }
+
+    @Test("a latency mode that does not exist is refused with those that do")
+    func latencyMode() {
+        let error = #expect(throws: (any Error).self) {
+            _ = try Tryck.parseAsRoot(["button", "kitchen", "set", "--latency-mode", "lo"])
+        }
+        if let error { #expect(Tryck.fullMessage(for: error).contains("--latency-mode takes low, normal or high.")) }
+    }
+
     @Test("run hands its options to the daemon")
     func run() throws {
         let arguments = ["--config", "a.yaml", "--log-level", "debug", "--record", "session.jsonl"]

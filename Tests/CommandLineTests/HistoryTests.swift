@@ -28,6 +28,13 @@ struct HistoryTests {
         expectGolden(text, "history.txt")
     }
 
+    @Test("a history that this user may not read is not said to be absent")
+    func hidden() {
+        let hidden = HistoryFiles.absence(in: "/var/lib/tryck/history", isHidden: true).sentence
+        #expect(hidden.hasSuffix("only by root and the user of the daemon: sudo tryck history"))
+        #expect(HistoryFiles.absence(in: "/x", isHidden: false).sentence.hasPrefix("There is no history in /x."))
+    }
+
     @Test("since when", arguments: ["2h", "3d", "90s"])
     func durations(text: String) throws {
         let now = UTCTime(milliseconds: 1_795_000_000_000)

@@ -1,6 +1,7 @@
 import JSON
 import RuleLoader
 import Rules
+import Settings
 import Testing
 
 @testable import CommandSupport

@@ -6,6 +6,30 @@ import Testing
 
 @Suite("Lines of the live stream")
 struct StreamTextTests {
+    @Test("down, up and the messages of Tryck itself are details, and messages of rules are not")
+    func details() throws {
+        for (line, isDetail) in [
+            (#"{"kind":"event","event":"down"}"#, true), (#"{"kind":"event","event":"click"}"#, false),
+            (#"{"kind":"publish","topic":"tryck/80e4da000001/action"}"#, true),
+            (#"{"kind":"publish","topic":"lamp/set","rule":"one","run":7}"#, false),
+            (#"{"kind":"rule","outcome":"started"}"#, false), (#"{"kind":"new"}"#, false),
+        ] { #expect(StreamText.isDetail(try JSONValue(parsing: line)) == isDetail, "\(line)") }
+    }
+
+    @Test("the lines of a button are its own and those of the runs that it has started")
+    func ofButton() throws {
+        var lines = ButtonLines(of: "kitchen")
+        for (line, isContained) in [
+            (#"{"kind":"event","button":"kitchen","id":"1","event":"click"}"#, true),
+            (#"{"kind":"event","button":"hall","id":"2","event":"click"}"#, false),
+            (#"{"kind":"rule","button":"kitchen","run":7,"outcome":"started"}"#, true),
+            (#"{"kind":"rule","button":"hall","run":8,"outcome":"started"}"#, false),
+            (#"{"kind":"publish","topic":"lamp","run":7}"#, true), (#"{"kind":"mqtt","topic":"lamp","run":8}"#, false),
+            (#"{"kind":"rule","run":7,"outcome":"completed"}"#, true),
+            (#"{"kind":"broker","state":"connected"}"#, false),
+        ] { #expect(lines.contains(try JSONValue(parsing: line)) == isContained, "\(line)") }
+    }
+
     @Test(
         "each kind of line is one sentence",
         arguments: [

@@ -73,7 +73,8 @@ struct TablesTests {
                  "broker":{"url":"mqtt://localhost:1883","state":"disconnected"},
                  "buttons":{"paired":2,"ready":1,"presses":1,"battery_low":["hall","attic"]},"permit_join":false,
                  "flicd":{"address":"127.0.0.1:5551","listening":true,"fault":null,"clients":1,"channels":12},
-                 "rules":{"loaded":1,"state":"ok","started":340,"failed":1,"runtime_errors":2,"contradictions":["write model: duo"]},
+                 "rules":{"loaded":1,"state":"ok","started":340,"failed":1,"runtime_errors":2,"contradictions":["write model: duo"],
+                          "notices":["hall is not paired"]},
                  "last_errors":[
                     {"level":"warning","message":"0","age_s":86400,"count":1},
                     {"level":"warning","message":"the battery is low","age_s":7300,"count":1},
@@ -91,7 +92,7 @@ struct TablesTests {
                 "! rules    1 rule, ran 340 times, failed 1 time, 2 messages of states of the wrong type",
                 "! buttons  2 paired, 1 ready, 1 press, low battery: hall and attic",
                 "✓ flicd    127.0.0.1:5551, 1 client, 12 channels",
-                "✗ Connection refused.", "! write model: duo", "", "lately",
+                "✗ Connection refused.", "! write model: duo", "! hall is not paired", "", "lately",
                 "  2 h ago    the battery is low",
                 "  2 h ago    2",
                 "  5 min ago  3",
@@ -104,21 +105,21 @@ struct TablesTests {
     func buttons() throws {
         let buttons = try JSONValue(
             parsing: """
-                [{"name":"kitchen","state":"ready","battery_mv":2951,"rssi":-60,"last_seen":"2026-11-21T12:00:00.000Z",
+                [{"name":"kitchen","serial":"BA00-A00001","state":"ready","battery_mv":2951,"rssi":-60,"last_seen":"2026-11-21T12:00:00.000Z",
                   "trigger_mode":"click","click_wait_ms":0},
                  {"name":"hall","state":"connecting","battery_mv":null,"rssi":null,"last_seen":"2026-11-21T11:57:00.000Z",
                   "trigger_mode":"click_and_hold","click_wait_ms":null,"click_wait_rule":"dim"},
-                 {"name":"attic","state":"disconnected","battery_mv":2600,"rssi":-101,"last_seen":null,"trigger_mode":"raw",
+                 {"name":"attic","state":"disconnected","battery_mv":2600,"battery_low":true,"rssi":-101,"last_seen":null,"trigger_mode":"raw",
                   "click_wait_ms":400,"click_wait_rule":"garage"}]
                 """)
         let noon = try #require(UTCTime(parsing: "2026-11-21T12:00:00.000Z"))
         let lines = ButtonTable.lines(buttons.arrayValue ?? [], at: noon).map { $0.rendered(.plain) }
         #expect(
             lines == [
-                "NAME     STATE         BATTERY  SIGNAL    LAST SEEN  MODE            A CLICK WAITS",
-                "kitchen  ready         2.95 V   -60 dBm   now        click           not at all",
-                "hall     connecting    unknown  unknown   3 min ago  click_and_hold  for the release (dim)",
-                "attic    disconnected  2.60 V   -101 dBm  never      raw             400ms (garage)",
+                "NAME     SERIAL       STATE         BATTERY     SIGNAL    LAST SEEN  MODE            A CLICK WAITS",
+                "kitchen  BA00-A00001  ready         2.95 V      -60 dBm   now        click           not at all",
+                "hall                  connecting    unknown     unknown   3 min ago  click_and_hold  for the release (dim)",
+                "attic                 disconnected  2.60 V low  -101 dBm  never      raw             400ms (garage)",
             ])
     }
 
@@ -128,6 +129,15 @@ struct TablesTests {
         for (rssi, text) in [("-60", "signal           -60 dBm"), ("null", "signal           unknown")] {
             let button = try JSONValue(parsing: #"{"name":"kitchen","state":"ready","rssi":\#(rssi)}"#)
             #expect(ButtonText.lines(button, at: now).map { $0.rendered(.plain) }.contains(text))
+        }
+    }
+
+    @Test("one button: a trigger mode that follows from the rules is auto, with the mode in effect")
+    func triggerMode() throws {
+        for (chosen, text) in [("auto", "auto (click)"), ("click", "click")] {
+            let button = try JSONValue(parsing: #"{"trigger_mode":"click","trigger_mode_chosen":"\#(chosen)"}"#)
+            let line = ButtonText.settings(button).first?.rendered(.plain)
+            #expect(line == "trigger mode     \(text)")
         }
     }
 
@@ -146,6 +156,13 @@ struct TablesTests {
                     """#.utf8))
             #expect(ButtonText.lines(button, at: now).map { $0.rendered(.plain) }.contains(text))
         }
+    }
+
+    @Test("one button: presses that never arrived are named beside those that did")
+    func missedPresses() {
+        let button: JSONValue = ["name": "kitchen", "state": "ready", "press_count": 12, "missed_presses": 3]
+        let lines = ButtonText.lines(button, at: UTCTime(milliseconds: 0)).map { $0.rendered(.plain) }
+        #expect(lines.contains { $0.hasPrefix("presses          12  3 more never arrived") })
     }
 
     @Test("without buttons it says how to get one")

@@ -18,6 +18,17 @@ struct DiagnosticReportTests {
         DiagnosticReport(diagnostics, sources: ["a.yaml": Array(source.utf8)]).text()
     }
 
+    @Test("in a log, each diagnostic is one line with its hint, and only the first are shown")
+    func logLines() {
+        let one = diagnostic(14, 15, hint: "did you mean \"kitchen\"?")
+        #expect(
+            DiagnosticReport([one], sources: [:]).logLines
+                == [#"a.yaml:14:15: error[E301]: unknown button "kitchn" (did you mean "kitchen"?)"#])
+        let many = DiagnosticReport(Array(repeating: one, count: 30), sources: [:]).logLines
+        #expect(many.count == 21 && many.last == "and 10 more")
+        #expect(DiagnosticReport([], sources: [:]).logLines == [])
+    }
+
     @Test("a diagnostic shows position, message, line, caret, hint and note, and a summary follows")
     func whole() {
         let note = Diagnostic.Note(

@@ -195,6 +195,26 @@ struct EmbeddedBrokerTests {
         }
     }
 
+    @Test("the new directory is removed when another place can be written")
+    func temporaryNoMore() async throws {
+        let directory = TemporaryDirectory()
+        let obstacle = directory.path + "/broker/mosquitto.conf"
+        mkdir(directory.path + "/broker", 0o700)
+        mkdir(obstacle, 0o700)
+        try await withReactor {
+            let broker = RunningBroker(directory, otherPlaces: [.temporary(in: directory.path)])
+            let path = try await broker.ready()
+            let place = String(path.dropLast("/mqtt.sock".count))
+            #expect(access(place, F_OK) == 0)
+            rmdir(obstacle)
+            broker.edge.closeLifetimePipe()
+            #expect(await broker.happenings.next() == .failed("mosquitto ended (status 0); it will be restarted"))
+            #expect(try await broker.ready() == directory.path + "/broker/mqtt.sock")
+            #expect(access(place, F_OK) != 0)
+            broker.edge.stop()
+        }
+    }
+
     @Test("where nothing can be written the sentence names each place and what to do, and it is tried again")
     func nowhere() async throws {
         let directory = TemporaryDirectory()

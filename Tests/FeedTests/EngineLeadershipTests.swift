@@ -336,7 +336,9 @@ struct EngineLeadershipTests {
 
     // MARK: Ending in order
 
-    private static func presence(_ engine: String, term: Int, rules: String = "") -> EngineLeadership.Input {
+    private static func presence(
+        _ engine: String, term: Int, rules: String = "", share: EngineShare = share
+    ) -> EngineLeadership.Input {
         let presence = EnginePresence(claim: EngineTerm(term: term, engine: engine), rules: rules, share: share)
         return .received(topicName: "engines/2/standby", payload: presence.encoded())
     }
@@ -500,6 +502,16 @@ struct EngineLeadershipTests {
         leader.when(Self.presence("a2", term: 1, rules: "r2"), expect: .nothing)
         // An engine of an earlier version does not say its rules.
         leader.when(Self.presence("a4", term: 1), expect: .nothing)
+    }
+
+    @Test("an engine with another number of shares is reported once, and again when it has the same number")
+    func otherShare() throws {
+        let other = try #require(EngineShare(index: 2, count: 8))
+        var talk = Self.leading()
+        #expect(talk.given(Self.presence("a2", term: 1, share: other)).contains(.otherShare(other, of: "a2")))
+        let again = talk.given(Self.presence("a2", term: 1, share: other))
+        #expect(!again.contains { if case .otherShare = $0 { true } else { false } })
+        #expect(talk.given(Self.presence("a2", term: 1)).contains(.otherShare(nil, of: "a2")))
     }
 
     @Test("the will says offline, and payloads say the share")

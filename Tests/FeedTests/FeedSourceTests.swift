@@ -691,5 +691,62 @@ struct FeedSourceTests {
         #expect(effects.contains(.done(done(8))))
         let records = effects.compactMap { if case .record(let position) = $0 { position } else { nil } }
         #expect(records.map(\.done) == [7])
+        // As soon as it does, so does the disk.
+        talk.when(.acknowledged(topicName: topic(.cursor(hall))), expect: .record(claim(8), done: 8))
+    }
+
+    private static func areInterrupted(_ effects: [FeedSource.Effect]) -> Bool {
+        effects.contains { if case .interrupted = $0 { true } else { false } }
+    }
+
+    @Test("the acknowledgement of a claim counts for its messages although the claim before it was refused")
+    func acknowledgedAfterRefusal() {
+        var talk = Self.leading(facts(last: 9, claimed: 7))
+        talk.given(.acknowledged(topicName: topic(.cursor(hall))))
+        talk.given(.message(message(8)))
+        talk.given(.refused(topicName: topic(.cursor(hall))))
+        talk.wait(.seconds(1))
+        talk.when(.timerFired, expect: .claim(claim(8)))
+        talk.given(.acknowledged(topicName: topic(.cursor(hall))))
+        talk.given(.message(message(9)))
+        talk.given(.acknowledged(topicName: topic(.cursor(hall))))
+        for number in [8, 9] { talk.given(.settled(place(number))) }
+        talk.given(.disconnected)
+        talk.given(.connected)
+        talk.given(.claim(claim(9)))
+        talk.given(.hello(hello([hall: facts(last: 9, claimed: 9, done: 7)])))
+        #expect(!Self.areInterrupted(talk.given(.lead(term: 1))))
+    }
+
+    @Test("acknowledgements of claims of a former installation say nothing about messages of the new one")
+    func acknowledgementsOfFormerInstallation() {
+        var talk = Self.leading()
+        for number in 1...2 { talk.given(.message(message(number))) }
+        talk.given(.helloEmptied)
+        talk.given(.hello(hello(life: "new", [hall: facts()])))
+        talk.given(.message(message(1)))
+        for _ in 1...2 { talk.given(.acknowledged(topicName: topic(.cursor(hall)))) }
+        talk.given(.settled(place(1, life: "new")))
+        talk.given(.disconnected)
+        talk.given(.connected)
+        talk.given(.hello(hello(session: 2, life: "new", [hall: facts(last: 1)])))
+        #expect(talk.given(.lead(term: 1)).contains(.interrupted(place(1, life: "new"), first: 1)))
+    }
+
+    @Test("a button with messages that may have been lost does not wait until others were asked")
+    func lostBeforeOthers() {
+        var said = Self.many(FeedSource.maximumAsked + 1)
+        said.buttons[hall] = facts()
+        var talk = Self.source()
+        talk.given(.hello(said))
+        for name in Self.wants(talk.given(.lead(term: 1))) { talk.given(.acknowledged(topicName: name)) }
+        #expect(talk.given(.message(message(1))).contains(.took(place(1), [down(1)])))
+        talk.given(.settled(place(1)))
+        talk.given(.disconnected)
+        talk.given(.connected)
+        said.session = 2
+        said.buttons[hall] = facts(last: 1)
+        talk.given(.hello(said))
+        #expect(talk.given(.lead(term: 1)).contains(.interrupted(place(1), first: 1)))
     }
 }

@@ -110,7 +110,7 @@ struct SessionPropertyTests {
         var world = World(established: established, generator: SeededGenerator(seed: seed))
         let isPatient = seed % 2 == 0
         // The session has set this deadline already. It does not set it again if the next deadline is the same.
-        world.deadline = world.established.talk.machine.timer
+        world.deadline = world.established.talk.machine.timer.armed
         if seed % 3 == 0 { for _ in 0..<5 { world.command(image) } }
         world.take(world.established.initialise(hasQueuedEvents: seed % 4 == 1))
         for _ in 0..<200 {

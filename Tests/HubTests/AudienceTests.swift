@@ -22,9 +22,16 @@ struct ReportingHouse {
     private(set) var retained: [String: JSONValue] = [:]
     /// Lines for the client that watches, since the last report.
     private(set) var lines: [JSONValue] = []
+    /// The messages about the bridge since the last report.
+    private(set) var bridgeMessages: [JSONValue] = []
     private(set) var changes: [StoreChange] = []
-    /// The number of records since the last report.
+    /// The number of records since the last report, and whether the store was synced.
     private(set) var recordCount = 0
+    private(set) var isSynced = false
+    /// The topics of messages since the last report.
+    private(set) var topics: [String] = []
+    /// What the log says of errors.
+    private(set) var errors: [String] = []
     /// What the last hello to an engine says of the buttons.
     private(set) var hello: [ButtonID: FeedHello.Button] = [:]
     /// The last answer to a request of the client.
@@ -96,8 +103,11 @@ struct ReportingHouse {
 
     mutating func forget() {
         lines = []
+        bridgeMessages = []
         changes = []
         recordCount = 0
+        isSynced = false
+        topics = []
     }
 
     mutating func settle() {
@@ -111,13 +121,18 @@ struct ReportingHouse {
         for effect in effects {
             switch effect {
             case .publish(let id, let message, _):
-                if message.retain { retained[message.topicName] = try? JSONValue(parsing: message.payload) }
+                topics.append(message.topicName)
+                let payload = try? JSONValue(parsing: message.payload)
+                if message.retain { retained[message.topicName] = payload }
+                if message.topicName == "tryck/bridge/event", let payload { bridgeMessages.append(payload) }
                 take(.published(id))
             case .broadcast(_, let line): lines.append(line)
             case .respond(_, let line): answer = line
             case .record(_, let recorded):
                 changes += recorded
                 recordCount += 1
+            case .sync: isSynced = true
+            case .log(.error, let text): errors.append(text)
             case .uplink(.publish(let message, _)) where message.topicName == "tryck/attic/feed/hello":
                 if let hello = try? FeedHello(parsing: message.payload) { self.hello = hello.buttons }
             case .loadRules(let id, _): take(.rulesLoaded(id, RuleLoadReport(set: rulesOnDisk)))
@@ -295,7 +310,7 @@ struct AudienceTests {
                 "options": ["latency_mode": "low", "nickname": "Stove", "trigger_mode": "click_and_double_click"],
             ],
             answeredBy: .known(known), .known(known))
-        #expect(house.recordCount == 1)
+        #expect(house.recordCount == 1 && house.isSynced)
         #expect(
             house.changes == [
                 .fact(Self.button, .nickname("Stove")), .settings(Self.button, known.settings),
@@ -308,6 +323,33 @@ struct AudienceTests {
         #expect(house.changed?["nickname"] == "Stove" && house.changed?["latency_mode"] == "low")
         #expect(house.changed?["trigger_mode"] == "click_and_double_click")
         #expect(house.lines.count { $0["kind"] == "changed" } == 1)
+    }
+
+    @Test(
+        "after a refusal of options the button's own topic is published again, because Home Assistant shows the choice")
+    func refusedOptions() {
+        var house = ReportingHouse()
+        house.forget()
+        house.ask("button/options", ["id": "BA00-H00002", "options": ["latency_mode": "none"]])
+        house.settle()
+        #expect(house.answer?["status"] == "error")
+        #expect(house.topics.contains("tryck/\(Self.button)"))
+    }
+
+    @Test("a button that is paired again has missed no presses, whatever its counter was before")
+    func pairedAgain() {
+        var house = ReportingHouse()
+        func press(_ counter: UInt32) {
+            let event = ButtonEvent(button: Self.button, bootID: 7, counter: counter, step: .down, ticks: 0)
+            let cursor = EventCursor(bootID: 7, eventCount: counter)
+            house.report(.effect(.events(Self.button, [event], cursor, needsAcknowledgement: false)))
+        }
+        for counter in [1, 9] as [UInt32] { press(counter) }
+        #expect(house.shown?["missed_presses"] == 1)
+        house.report(.effect(.paired(ReportingHouse.known(), batteryMillivolts: 3000)))
+        #expect(house.shown?["missed_presses"] == nil)
+        press(41)
+        #expect(house.shown?["missed_presses"] == nil)
     }
 
     /// A change of a button, and what the next hello says of the button.
@@ -368,6 +410,18 @@ struct AudienceTests {
         told.change(&house)
         house.settle()
         #expect(told.isTold(house.hello[Self.button]))
+    }
+
+    @Test("a button that is paired reaches its own topics, and is told of once")
+    func introduction() {
+        var house = ReportingHouse()
+        house.report(.effect(.forgotten(Self.button)))
+        #expect(house.status == nil)
+        house.report(.effect(.paired(ReportingHouse.known(nickname: "Oven"), batteryMillivolts: 3005)))
+        #expect(house.status?["nickname"] == "Oven" && house.status?["battery"] != nil)
+        #expect(house.bridgeMessages.count { $0["type"] == "button_paired" } == 1)
+        #expect(house.topics.contains { $0.hasSuffix("/availability") })
+        #expect(house.topics.contains { $0.hasPrefix("homeassistant/device/tryck_80e4da") && $0.hasSuffix("/config") })
     }
 
     @Test("another radio that looks for a button reaches those who watch")

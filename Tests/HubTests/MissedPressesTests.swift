@@ -49,6 +49,9 @@ struct MissedPressesTests {
             Self.button, from: EventCursor(bootID: 8, eventCount: 9), to: EventCursor(bootID: 9, eventCount: 12))
         #expect(missed.received([Self.event(33, boot: 9)]) == 0)
         #expect(missed.count(of: Self.button) == 2)
+        // The start of a session in which it has another boot id was not heard.
+        #expect(missed.received([Self.event(61, boot: 10)]) == 0)
+        #expect(missed.received([Self.event(69, boot: 10)]) == 1)
     }
 
     @Test("the two buttons of a Duo have counters of their own")

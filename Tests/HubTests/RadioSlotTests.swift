@@ -1,4 +1,5 @@
 import ButtonModel
+import Buttons
 import ESPHome
 import Radios
 import Testing
@@ -30,6 +31,21 @@ struct RadioSlotTests {
         slot.becameReady(Self.address, at: Self.start)
         _ = Self.close(&slot, .absent)
         #expect(slot.history.resets == count + 1)
+    }
+
+    @Test("a radio that cannot be used keeps its connection until it is closed, and the log says once that it cannot")
+    func unusable() {
+        var slot = RadioSlot(ConfiguredRadio("esphome:hall:6053", kind: .esphome(key: nil)))
+        slot.opened(isShared: false)
+        let isNews = (0..<2).map { _ in
+            slot.becameUnusable("It is taken.", .taken, time: Self.time, at: Self.start)
+        }
+        #expect(isNews == [true, false] && slot.isOpen)
+        _ = Self.close(&slot, .absent)
+        #expect(!slot.isOpen)
+        var house = ReportingHouse()
+        for _ in 0..<2 { house.report(.effect(.controllerUnusable("It is taken.", .taken))) }
+        #expect(house.errors.count { $0.contains("It is taken.") } == 1)
     }
 
     @Test("a proxy that says goodbye has 5 s to restart, and longer after several attempts")

@@ -108,10 +108,45 @@ struct SiteUplinkTests {
         #expect(warnings.first?.contains("tryck/berlin7/feed/+/want") == true)
     }
 
+    @Test(
+        "an engine that claims presses, and one that is not known to be online any more, are not suspected to take none"
+    )
+    func taken() {
+        let button = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0001))
+        let state = EngineState(isOnline: true, engine: "a1", share: .whole)
+        func house() -> Hub {
+            var hub = Self.hub(buttons: 1)
+            _ = hub.handleCompletely(.uplink(.connected(knowsExpiry: true)), at: Self.now)
+            _ = hub.handleCompletely(
+                .uplink(.received(topicName: "engines/1/state", payload: state.encoded())), at: Self.now)
+            for count in 1...2 { Self.press(&hub, count: count, at: Self.now) }
+            return hub
+        }
+        var slow = house()
+        _ = slow.uplink?.claimed(button, 1, at: Self.now + .seconds(20))
+        #expect(Self.warnings(&slow, at: Self.now + .seconds(49)) == [])
+        #expect(Self.warnings(&slow, at: Self.now + .seconds(51)).count == 1)
+        var lost = house()
+        _ = lost.handleCompletely(.uplink(.disconnected("The connection was lost.")), at: Self.now + .seconds(20))
+        #expect(Self.warnings(&lost, at: Self.now + .seconds(31)) == [])
+    }
+
+    @Test("a message that the broker does not take for another reason than its access rules is no refusal")
+    func notPublished() {
+        var hub = Self.hub(buttons: 1)
+        _ = hub.handleCompletely(.uplink(.connected(knowsExpiry: true)), at: Self.now)
+        _ = hub.handleCompletely(
+            .uplink(.refused(topicName: "tryck/berlin7/feed/hello", "Quota exceeded")), at: Self.now)
+        #expect(Self.uplink(&hub)["refused"] == [] && Self.uplink(&hub)["fault"] == .null)
+    }
+
     @Test("a pattern of uplink: {buttons: …} that matches no paired button is a warning")
     func unmatched() {
         var hub = Self.hub(buttons: 1, naming: ["hal2"])
         #expect(Self.warnings(&hub).first?.contains("hal2") == true)
+        #expect(
+            hub.status(at: Self.now)["warnings"]?.arrayValue?.contains { $0.stringValue?.contains("hal2") == true }
+                == true)
         var other = Self.hub(buttons: 1, naming: ["*"])
         #expect(Self.warnings(&other) == [])
     }

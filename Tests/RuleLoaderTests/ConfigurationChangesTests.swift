@@ -1,5 +1,6 @@
 import ButtonModel
 import Rules
+import Settings
 import Testing
 
 @testable import RuleLoader

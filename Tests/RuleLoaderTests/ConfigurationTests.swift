@@ -2,6 +2,7 @@ import ButtonModel
 import Diagnostics
 import RuleLoader
 import Rules
+import Settings
 import Testing
 
 @Suite("What tryck.yaml says")
@@ -143,6 +144,19 @@ struct ConfigurationTests {
             """, secrets: "mqtt: hunter2")
         #expect(loaded.value == expected)
         #expect(loaded.diagnostics == [])
+    }
+
+    @Test("a secrets.yaml that this user may not read is not said to be missing")
+    func hiddenSecrets() {
+        let file = SourceFile(name: "tryck.yaml", text: Array("mqtt: {password: !secret mqtt}".utf8))
+        var inputs = LoadInputs()
+        let missing = FileLoader.configuration(file, in: inputs).diagnostics.first
+        #expect(missing?.message == "secret \"mqtt\" is not in secrets.yaml")
+        #expect(missing?.hint == "create secrets.yaml beside the file, with a line  mqtt: THE SECRET")
+        inputs.areSecretsHidden = true
+        let hidden = FileLoader.configuration(file, in: inputs).diagnostics.first
+        #expect(hidden?.code == "E309" && hidden?.message == "secrets.yaml cannot be read by this user")
+        #expect(hidden?.hint == "run the command with sudo")
     }
 
     @Test("a topic that others are made from may have 128 bytes")

@@ -1,4 +1,5 @@
 import Diagnostics
+import Settings
 import Testing
 
 @testable import RuleLoader

@@ -4,6 +4,7 @@ import Diagnostics
 import Foundation
 import RuleLoader
 import Rules
+import Settings
 import Testing
 
 @Suite("The example files")

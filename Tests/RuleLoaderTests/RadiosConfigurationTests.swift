@@ -2,6 +2,7 @@ import ButtonModel
 import Diagnostics
 import ESPHome
 import Rules
+import Settings
 import Testing
 
 @testable import RuleLoader

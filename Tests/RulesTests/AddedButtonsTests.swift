@@ -59,7 +59,7 @@ struct AddedButtonsTests {
 
         mutating func pass(_ duration: Duration) {
             let end = now + duration
-            while let timer = some.timer, timer <= end {
+            while let timer = some.timer.armed, timer <= end {
                 now = max(now, timer)
                 give(.timerFired)
             }

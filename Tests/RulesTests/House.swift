@@ -187,7 +187,7 @@ extension Transcript<RuleEngine> {
     mutating func pass(_ duration: Duration) -> [String] {
         let end = now + duration
         var words: [String] = []
-        while let timer = machine.timer, timer <= end {
+        while let timer = machine.timer.armed, timer <= end {
             wait(Swift.max(.zero, timer - now))
             words += tell(.timerFired)
         }

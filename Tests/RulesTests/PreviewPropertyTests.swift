@@ -68,7 +68,7 @@ struct PreviewPropertyTests {
 
         mutating func pass(_ duration: Duration) {
             let end = now + duration
-            while let timer = engine.timer, timer <= end {
+            while let timer = engine.timer.armed, timer <= end {
                 now = max(now, timer)
                 give(.timerFired)
             }

@@ -122,7 +122,7 @@ struct RestartTests {
         talk.given(.event(.down, at: talk.now))
         talk.given(.event(.up, age: .seconds(1), at: talk.now))
         #expect(talk.tell(.stop) == ["interrupted 3", "cancel 2", "interrupted 2"])
-        #expect(talk.machine.timer == nil)
+        #expect(talk.machine.timer.armed == nil)
         #expect(talk.click() == [])
         #expect(talk.done(2) == [])
     }

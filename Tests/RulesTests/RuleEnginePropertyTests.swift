@@ -55,14 +55,14 @@ struct RuleEnginePropertyTests {
         var random = SeededGenerator(seed: seed)
         var talk = House.talk(try RandomHouse.set(&random))
         var ledger = Ledger()
-        ledger.timer = talk.machine.timer
+        ledger.timer = talk.machine.timer.armed
         for _ in 0..<250 {
             let input = try RuleEnginePropertyTests.input(&random, &talk, ledger)
             if input == .timerFired { ledger.timer = nil }
             if case .actionFinished(let step, _) = input { ledger.unanswered.removeAll { $0 == step } }
             let effects = talk.given(input)
             for effect in effects { ledger.read(effect, at: talk.now) }
-            #expect(ledger.timer == talk.machine.timer)
+            #expect(ledger.timer == talk.machine.timer.armed)
             RuleEnginePropertyTests.check(talk.machine, against: ledger)
         }
         for effect in talk.given(.stop) { ledger.read(effect, at: talk.now) }

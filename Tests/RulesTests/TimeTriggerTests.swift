@@ -266,9 +266,9 @@ struct TimeTriggerTests {
     func many() {
         let rules = (0..<10_000).map { Self.rule(at: [.time(secondOfDay: $0)], id: "rule_\($0)") }
         var talk = House.talk(House.set(rules))
-        #expect(talk.machine.timer == talk.now + .seconds(43_200))
+        #expect(talk.machine.timer.armed == talk.now + .seconds(43_200))
         #expect(talk.pass(.seconds(43_200)).count == 3)
-        #expect(talk.machine.timer == talk.now + .seconds(1))
+        #expect(talk.machine.timer.armed == talk.now + .seconds(1))
     }
 
     @Test("a press keeps its plan in a rule that fires at a time, too")

@@ -109,6 +109,22 @@ struct ButtonSettingsScenarioTests {
         #expect(sentence.hasPrefix(beginning), "\(sentence)")
     }
 
+    @Test("a nickname that is too long for the button is cut, and the answer says so")
+    func longNickname() {
+        var house = Self.house()
+        for (nickname, note) in [
+            ("by the stove", JSONValue?.none),
+            (
+                "the button beside the stove",
+                #"a button stores at most 23 bytes of a nickname: it is "the button beside the s" now"#
+            ),
+        ] {
+            house.ask(#"{"request":"button/options","data":{"id":"hall","options":{"nickname":"\#(nickname)"}}}"#)
+            #expect(house.responses.last?["status"] == "ok")
+            #expect(house.responses.last?["data"]?["note"] == note)
+        }
+    }
+
     @Test("a disconnected button is not connected, also after a restart, until connect")
     func disconnectByHand() {
         var house = Self.house()

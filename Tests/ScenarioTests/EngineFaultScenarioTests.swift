@@ -251,7 +251,11 @@ struct EngineFaultScenarioTests {
     @Test("a topic that the broker refuses to an engine is a fault that names it, until the broker takes it")
     func refusedTopic() {
         var house = EngineHouse.leading(.lamp)
-        for claim in EngineHouse.claims(house.hear(1)) { house.take(.publishFailed(claim, "Not authorized")) }
+        let claims = EngineHouse.claims(house.hear(1))
+        #expect(!claims.isEmpty)
+        for claim in claims { house.take(.publishFailed(claim, "Quota exceeded")) }
+        #expect(house.status["engine"]?["fault"] == .null && house.status["engine"]?["refused"] == [])
+        for claim in EngineHouse.claims(house.wait(.seconds(2))) { house.take(.publishFailed(claim, "Not authorized")) }
         let fault = house.status["engine"]?["fault"]?.stringValue
         #expect(fault?.contains("tryck/berlin7/feed/+/cursor") == true)
         #expect(house.status["engine"]?["refused"] == ["write tryck/berlin7/feed/+/cursor"])
@@ -336,6 +340,26 @@ struct EngineFaultScenarioTests {
         let occurrences = Self.segment().flatMap { run.take($0).occurrences }
         let events = occurrences.filter { if case .line(let line, _) = $0 { line["kind"] == "event" } else { false } }
         #expect(events == [])
+        #expect(run.absence == HistoryRun.withoutSites)
+    }
+
+    @Test("a replay does not judge an event of a site's button that a rule had kept")
+    func keptEventOfSite() {
+        let begin = UTCTime(milliseconds: 1_795_000_000_000)
+        var stored = EngineHouse.leading(Self.clicks).stored
+        stored.rules.keptEvents = [
+            KeptEvent(
+                rule: "gone", fingerprint: "", trigger: 0, button: EngineHouse.button, number: 1,
+                cause: RunCause(button: EngineHouse.button, at: begin), hold: nil)
+        ]
+        let header = RecordingHeader(
+            startedAt: begin, configuration: HubConfiguration(version: "0", baseTopic: "a1", radios: []), stored: stored
+        )
+        var hub = Hub(replaying: header, rules: Self.clicks.set)
+        let inputs: [Hub.Input] = [.wallClock(begin), .start]
+        let effects = inputs.flatMap { hub.handleCompletely($0, at: Instant(sinceBoot: .seconds(5))) }
+        #expect(
+            !effects.contains { if case .log(.warning, let text) = $0 { text.contains("had kept") } else { false } })
     }
 
     @Test("what-if says that it compares nothing if an engine's history has only presses of sites")

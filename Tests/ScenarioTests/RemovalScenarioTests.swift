@@ -50,7 +50,8 @@ struct RemovalScenarioTests {
     func remove(text: String) {
         var house = RemovalScenarioTests.house()
         house.ask(#"{"request":"button/remove","data":{"id":"\#(text)","force":false}}"#)
-        #expect(house.responses.last == ["status": "ok", "data": ["id": "80e4da000001", "button": "kitchen"]])
+        #expect(house.data["id"] == "80e4da000001" && house.data["button"] == "kitchen")
+        #expect(house.data["note"] == #"the rules still name it: "kitchen" in test.yaml:3"#)
         #expect(house.store.state.buttons.map(\.id) == [Household.hallID])
         #expect(house.told.contains(RemovalScenarioTests.line("kitchen", Household.kitchenID, "removed")))
         #expect(house.payloads(on: "tryck/bridge/event").contains { $0.contains("button_removed") })
@@ -121,7 +122,35 @@ struct RemovalScenarioTests {
                 retained: false))
         #expect(
             house.payloads(on: "tryck/bridge/response/button/remove")
-                == [#"{"status":"ok","data":{"id":"80e4da000002","button":"hall"}}"#])
+                == [
+                    #"{"status":"ok","data":{"id":"80e4da000002","button":"hall","#
+                        + #""note":"the rules still name it: \"hall\" in test.yaml:4"}}"#
+                ])
         #expect(house.store.state.buttons.map(\.id) == [Household.kitchenID])
+    }
+
+    @Test("the status names the buttons that rules use and that are not paired, and no others")
+    func notPaired() {
+        var house = RemovalScenarioTests.house()
+        func notices() -> [String] {
+            house.ask(#"{"request":"status"}"#)
+            return (house.data["rules"]?["notices"]?.arrayValue ?? []).compactMap(\.stringValue)
+        }
+        #expect(notices() == [])
+        house.ask(#"{"request":"button/remove","data":{"id":"hall"}}"#)
+        #expect(notices() == [#""hall" (80e4da000002, test.yaml:4) is not paired: tryck pair"#])
+        house.ask(#"{"request":"button/remove","data":{"id":"kitchen"}}"#)
+        #expect(
+            notices() == [
+                #""kitchen" (80e4da000001, test.yaml:3) is not paired, nor is 1 other button of the rules: tryck pair"#
+            ])
+        var idle = Household(
+            rules: """
+                version: 1
+                buttons: {attic: BA00-Z00009}
+                rules: [{id: one, triggers: {button: any, event: click}, actions: {log: a}}]
+                """)
+        idle.ask(#"{"request":"status"}"#)
+        #expect(idle.data["rules"]?["notices"] == [])
     }
 }

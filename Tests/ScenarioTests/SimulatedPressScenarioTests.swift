@@ -61,10 +61,12 @@ struct SimulatedPressScenarioTests {
     @Test("a name that does not exist gets a suggestion, or the names that there are")
     func unknown() {
         var house = Household(
-            rules: "version: 1\nbuttons: {stove: BA00-K00001}\nrules: []\n")
+            rules: "version: 1\nbuttons: {stove: BA00-K00001, cellar: BA00-C00009}\nrules: []\n")
         for (name, sentence) in [
             ("kichen", #"there is no simulated button "kichen"; did you mean "kitchen"?"#),
             ("stov", #"there is no simulated button "stov"; did you mean "stove"?"#),
+            // The rules have this button, and the simulator has not.
+            ("cellar", #"there is no simulated button "cellar"; the simulated buttons are hall, kitchen"#),
             ("attic", #"there is no simulated button "attic"; the simulated buttons are hall, kitchen"#),
         ] { #expect(Self.answer(&house, name)["error"] == .string(sentence)) }
         house.pairAll()

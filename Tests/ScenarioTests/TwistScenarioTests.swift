@@ -134,6 +134,7 @@ struct TwistScenarioTests {
         house.wait(.seconds(2))
         #expect(position("slot_1", in: house) == 75)
         #expect(house.store.state.buttons.map(\.settings.ledMode) == [.point])
+        #expect(house.store.state.buttons.first?.dials[.slot(1)] == Dial.units(percentage: 75))
         house.breakButton("desk", .dropLink)
         house.wait(.seconds(10))
         house.press("desk", .click)

@@ -70,7 +70,7 @@ public struct SimulatedBroker: StateMachine, Sendable {
         case timerFired
     }
 
-    public enum Effect: Hashable, Sendable {
+    public enum Effect: Hashable, Sendable, TimerEffect {
         case send(String, Answer)
         /// The connection is closed by the broker.
         case close(String)
@@ -140,11 +140,7 @@ public struct SimulatedBroker: StateMachine, Sendable {
                 if let message = delayedWills.removeValue(forKey: client) { publish(message, at: now) }
             }
         }
-        switch deadlines.rearm() {
-        case .set(let deadline): effects.append(.setTimer(deadline))
-        case .cancel: effects.append(.cancelTimer)
-        case nil: break
-        }
+        deadlines.appendChange(to: &effects)
         defer { effects = [] }
         return effects
     }

@@ -41,8 +41,19 @@ struct ReaderFeedTests {
         Transcript(ReaderFeed(hasAbstractSocket: hasAbstractSocket), at: Instant(sinceBoot: .seconds(100)))
     }
 
-    private static func open(_ id: ReaderID, after: String? = nil) -> ReaderFeed.Input {
-        .opened(id, session: nil, after: after)
+    private static func open(
+        _ id: ReaderID, session: SessionTable.ID? = nil, after: String? = nil
+    ) -> ReaderFeed.Input {
+        .opened(id, session: session, after: after)
+    }
+
+    private static func sessions() throws -> [SessionTable.ID] {
+        var table = SessionTable()
+        let now = UTCTime(milliseconds: 0)
+        return try [UInt8(1), 2].map { octet in
+            let cookie = table.begin([UInt8](repeating: octet, count: SessionTable.tokenLength), at: now)
+            return try #require(table.session(of: cookie, at: now))
+        }
     }
 
     /// The daemon is connected, and the first reader has its snapshot.
@@ -123,7 +134,7 @@ struct ReaderFeedTests {
         #expect(texts.count == 3 && texts.allSatisfy { $0.contains("***") && !$0.contains("geheim") })
     }
 
-    @Test("without a daemon each reader is told why once, and a changed socket makes a connection")
+    @Test("each time the daemon is gone, each reader is told why once, and a changed socket makes a connection")
     func noDaemon() {
         var talk = Self.talk()
         talk.given(Self.open(Self.first))
@@ -134,6 +145,11 @@ struct ReaderFeedTests {
         talk.when(.socketChanged, expect: .connect)
         let effects = talk.given(.connected(life: "a"))
         #expect(effects == [.stopWatching, .request("watch")] + Self.requests)
+        // They have seen the daemon since, so they are told again.
+        let later = talk.given(.disconnected("it has ended"))
+        for reader in [Self.first, Self.second] {
+            #expect(later.contains(.write(reader, Self.gone("it has ended"))))
+        }
     }
 
     @Test("the connection to an abstract socket, which has no file, is tried every two seconds while there are readers")
@@ -215,36 +231,36 @@ struct ReaderFeedTests {
 
     @Test("the streams of a session end when it is signed out, and no others")
     func signedOut() throws {
-        var table = SessionTable()
-        let now = UTCTime(milliseconds: 0)
-        let sessions = try [UInt8(1), 2].map { octet in
-            let cookie = table.begin([UInt8](repeating: octet, count: SessionTable.tokenLength), at: now)
-            return try #require(table.session(of: cookie, at: now))
-        }
+        let sessions = try Self.sessions()
         var talk = Self.talk()
-        talk.given(.opened(Self.first, session: sessions[0], after: nil))
-        talk.given(.opened(Self.second, session: sessions[1], after: nil))
+        talk.given(Self.open(Self.first, session: sessions[0]))
+        talk.given(Self.open(Self.second, session: sessions[1]))
         talk.given(Self.open(ReaderID(rawValue: 3)))
         talk.when(.signedOut(sessions[1]), expect: .end(Self.second))
     }
 
     @Test("whatever happens in whatever order, no reader waits for ever", arguments: 0..<100 as Range<UInt64>)
-    func anyOrder(seed: UInt64) {
+    func anyOrder(seed: UInt64) throws {
+        let sessions = try Self.sessions()
         var random = SeededGenerator(seed: seed)
         var talk = Self.talk(hasAbstractSocket: seed % 2 == 0)
         var next = 0
         for _ in 0..<300 {
             let input: ReaderFeed.Input
-            switch Int.random(in: 0..<10, using: &random) {
+            switch Int.random(in: 0..<12, using: &random) {
             case 0, 1:
                 next += 1
-                input = Self.open(ReaderID(rawValue: next), after: ["a-1", "b-0", nil].randomElement(using: &random)!)
+                input = Self.open(
+                    ReaderID(rawValue: next), session: [sessions[0], sessions[1], nil].randomElement(using: &random)!,
+                    after: ["a-1", "b-0", nil].randomElement(using: &random)!)
             case 2, 3: input = .closed(ReaderID(rawValue: Int.random(in: 0...next, using: &random)))
             case 4: input = .connected(life: ["a", "b"].randomElement(using: &random)!)
             case 5: input = .notConnected(Self.refused)
             case 6: input = .disconnected("it has ended")
             case 7: input = .received(Self.line(1))
             case 8: input = Self.answer(ReaderFeed.snapshotRequests.randomElement(using: &random)!)
+            case 9: input = .signedOut(sessions.randomElement(using: &random)!)
+            case 10: input = .socketChanged
             default:
                 talk.wait(.seconds(Int.random(in: 0...70, using: &random)))
                 input = .timerFired
@@ -270,18 +286,21 @@ struct ReaderLimitTests {
         #expect(!isTakenLater)
     }
 
-    @Test("eight requests are under way, the next wait their turn, and those beyond the limit are refused")
-    func slots() {
-        var slots = RequestSlots()
-        var admissions: [RequestSlots.Admission] = []
-        for _ in 0..<RequestSlots.maximumRequests + RequestSlots.maximumWaiting + 1 { admissions.append(slots.began()) }
-        #expect(admissions.count { $0 == .now } == RequestSlots.maximumRequests)
-        #expect(admissions.count { $0 == .later } == RequestSlots.maximumWaiting)
+    @Test(
+        "work under way is limited, further work waits its turn, and work beyond the limit is refused",
+        arguments: [(WorkSlots.requests, 8), (WorkSlots.heavyWork, 2)])
+    func slots(_ idle: WorkSlots, running: Int) {
+        #expect(idle.maximumRunning == running && idle.isIdle)
+        var slots = idle
+        var admissions: [WorkSlots.Admission] = []
+        for _ in 0..<idle.maximumRunning + idle.maximumWaiting + 1 { admissions.append(slots.began()) }
+        #expect(admissions.count { $0 == .now } == idle.maximumRunning)
+        #expect(admissions.count { $0 == .later } == idle.maximumWaiting)
         #expect(admissions.last == .refused)
         var begun = 0
-        for _ in 0..<RequestSlots.maximumWaiting { begun += slots.ended() ? 1 : 0 }
-        #expect(begun == RequestSlots.maximumWaiting)
-        for _ in 0..<RequestSlots.maximumRequests { begun += slots.ended() ? 1 : 0 }
-        #expect(begun == RequestSlots.maximumWaiting && slots == RequestSlots())
+        for _ in 0..<idle.maximumWaiting { begun += slots.ended() ? 1 : 0 }
+        #expect(begun == idle.maximumWaiting && !slots.isIdle)
+        for _ in 0..<idle.maximumRunning { begun += slots.ended() ? 1 : 0 }
+        #expect(begun == idle.maximumWaiting && slots == idle)
     }
 }

@@ -1,6 +1,6 @@
 import ButtonModel
 import DiskTestSupport
-import RuleLoader
+import Settings
 import Testing
 
 @testable import WebService

@@ -124,7 +124,7 @@ public struct LEHost: Sendable {
         case setReceiving(ConnectionHandle, L2CAPChannelID, Bool)
     }
 
-    public enum Effect: Hashable, Sendable {
+    public enum Effect: Hashable, Sendable, TimerEffect {
         /// Send this HCI packet, with its H4 indicator, to the controller.
         case send([UInt8])
         case setTimer(Instant)
@@ -237,7 +237,7 @@ public struct LEHost: Sendable {
     /// The earliest deadline of all links, cached so that a packet does not iterate over the links.
     var linkDeadline: Instant?
     /// The deadline that the timer is set to.
-    private var timer: Instant?
+    private var timer = LogicalTimer()
 
     public init(_ configuration: Configuration = .init()) {
         var configuration = configuration
@@ -271,7 +271,7 @@ public struct LEHost: Sendable {
     }
 
     private mutating func timerFired(at now: Instant) -> [Effect] {
-        timer = nil
+        timer.fired()
         var effects = carryOut(commands.timerFired(at: now), at: now)
         if state == .ready { effects += radioTimerFired(at: now) }
         if state == .ready { effects += watchTimerFired(at: now) }
@@ -292,8 +292,6 @@ public struct LEHost: Sendable {
             guard let next else { continue }
             deadline = min(deadline ?? next, next)
         }
-        guard deadline != timer else { return }
-        timer = deadline
-        effects.append(deadline.map { .setTimer($0) } ?? .cancelTimer)
+        timer.appendChange(for: deadline, to: &effects)
     }
 }

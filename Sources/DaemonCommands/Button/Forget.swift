@@ -23,7 +23,7 @@ extension ButtonCommand {
 
         func run() throws {
             let answer = try control.ask(ButtonRequestName.remove, ["id": .string(button.name)])
-            output.write(answer) { [Line(Self.sentence($0))] }
+            output.write(answer) { [Line(Self.sentence($0))] + ButtonText.note($0) }
         }
 
         /// - Parameter answer: the `data` of the answer.

@@ -19,7 +19,7 @@ extension ButtonCommand {
                 """)
 
         @ParentCommand var button: ButtonCommand
-        @Argument(help: "The new name, at most 64 characters.") var to: String
+        @Argument(help: ArgumentHelp("The new name, at most 64 characters.", valueName: "new name")) var to: String
         @OptionGroup var control: ControlOptions
         @OptionGroup var output: OutputOptions
 
@@ -32,7 +32,10 @@ extension ButtonCommand {
         /// - Parameter answer: the `data` of the answer.
         static func sentence(_ answer: JSONValue) -> String {
             let (name, shown) = (answer.text("name"), answer.text("to"))
-            guard name == shown else { return "Its name is \(name); the rules call it \(shown), and so does Tryck." }
+            guard name == shown else {
+                return
+                    "Home Assistant and messages call it \"\(name)\" now. Here it stays \(shown), its name in the rules."
+            }
             return "\(answer.text("from")) is now \(name)."
         }
     }

@@ -59,6 +59,9 @@ extension ButtonCommand {
 
         func validate() throws {
             guard !options.isEmpty else { throw ValidationError("Name a setting, such as --latency-mode low.") }
+            guard latencyMode.map({ LatencyMode(rawValue: $0) != nil }) ?? true else {
+                throw ValidationError("--latency-mode takes low, normal or high.")
+            }
             if let text = autoDisconnect, text != "never", Int64(text) == nil {
                 throw ValidationError("--auto-disconnect takes 40 to 510 seconds, or never.")
             }

@@ -75,7 +75,7 @@ struct ProtobufScalars: Sendable {
     private static let largestNumber = 18
 
     private var numbers = [UInt64](repeating: 0, count: largestNumber + 1)
-    private var octets = [[UInt8]](repeating: [], count: largestNumber + 1)
+    private var contents = [[UInt8]](repeating: [], count: largestNumber + 1)
 
     init(_ payload: [UInt8]) throws(ESPHomeMalformed) {
         var reader = ProtobufReader(payload)
@@ -83,7 +83,7 @@ struct ProtobufScalars: Sendable {
             guard field.number <= Self.largestNumber else { continue }
             switch field.value {
             case .number(let number): numbers[Int(field.number)] = number
-            case .octets(let value): octets[Int(field.number)] = value
+            case .octets(let value): contents[Int(field.number)] = value
             case .fixed: break
             }
         }
@@ -93,9 +93,9 @@ struct ProtobufScalars: Sendable {
     func uint32(_ field: Int) -> UInt32 { UInt32(truncatingIfNeeded: numbers[field]) }
     func int32(_ field: Int) -> Int32 { Int32(truncatingIfNeeded: numbers[field]) }
     func bool(_ field: Int) -> Bool { numbers[field] != 0 }
-    func text(_ field: Int) -> String { String(decoding: octets[field], as: UTF8.self) }
+    func text(_ field: Int) -> String { String(decoding: contents[field], as: UTF8.self) }
 
-    func value(_ field: Int) throws(ESPHomeMalformed) -> [UInt8] { try octets[field].checkedValue() }
+    func value(_ field: Int) throws(ESPHomeMalformed) -> [UInt8] { try contents[field].checkedValue() }
 }
 
 extension [UInt8] {

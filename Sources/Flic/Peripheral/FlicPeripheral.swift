@@ -112,7 +112,7 @@ public struct FlicPeripheral: Sendable {
         case ignoresRequests(Bool)
     }
 
-    public enum Effect: Hashable, Sendable {
+    public enum Effect: Hashable, Sendable, TimerEffect {
         /// A GATT value to notify.
         case send([UInt8])
         case setTimer(Instant)
@@ -173,7 +173,7 @@ public struct FlicPeripheral: Sendable {
     var link: HostLink?
     var connections: LogicalConnections
     var faults = Faults()
-    private var timer: Instant?
+    private var timer = LogicalTimer()
     /// True if the button accepts a new pairing.
     public private(set) var isInPublicMode = false
 
@@ -232,7 +232,7 @@ public struct FlicPeripheral: Sendable {
         case .turned(let units): turn(units: units, at: now, &effects)
         case .setPublicMode(let isOn): isInPublicMode = isOn
         case .timerFired:
-            timer = nil
+            timer.fired()
             reportPressSteps(before: now + .nanoseconds(1), &effects)
             for (id, _) in connections.sessions { timePassed(on: id, at: now, &effects) }
             if let deadline = linkDeadline, now >= deadline { disconnect(advertiseAgain: false, &effects) }
@@ -298,8 +298,6 @@ public struct FlicPeripheral: Sendable {
     private mutating func setTimer(_ effects: inout [Effect]) {
         let sessions = connections.sessions.flatMap { [$0.session.nextPing, $0.session.apiTimer?.deadline] }
         let deadline = ([pressDeadline, linkDeadline] + sessions).compactMap(\.self).min()
-        guard timer != deadline else { return }
-        timer = deadline
-        effects.append(deadline.map(Effect.setTimer) ?? .cancelTimer)
+        timer.appendChange(for: deadline, to: &effects)
     }
 }

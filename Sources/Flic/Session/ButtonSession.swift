@@ -87,7 +87,7 @@ public struct ButtonSession: Sendable {
         case disconnect(advertiseAgain: Bool)
     }
 
-    public enum Effect: Hashable, Sendable {
+    public enum Effect: Hashable, Sendable, TimerEffect {
         /// A GATT value for the write characteristic, to be written without response, in order.
         case send([UInt8])
         case setTimer(Instant)
@@ -186,7 +186,7 @@ public struct ButtonSession: Sendable {
 
     let configuration: Configuration
     var state = State.idle
-    var timer: Instant?
+    var timer = LogicalTimer()
 
     var attMTU = Frame.minimumMTU
     var connectionID: UInt8 = 0
@@ -259,7 +259,7 @@ public struct ButtonSession: Sendable {
         case .timerFired:
             // A timer that fires early was set for an earlier deadline that does not hold any more.
             guard let deadline, now >= deadline else { break }
-            timer = nil
+            timer.fired()
             deadlinePassed(at: now, &effects)
         case .linkLost:
             close(&effects)
@@ -280,9 +280,7 @@ public struct ButtonSession: Sendable {
     }
 
     private mutating func setTimer(_ effects: inout [Effect]) {
-        guard timer != deadline else { return }
-        timer = deadline
-        effects.append(deadline.map(Effect.setTimer) ?? .cancelTimer)
+        timer.appendChange(for: deadline, to: &effects)
     }
 
     private mutating func deadlinePassed(at now: Instant, _ effects: inout [Effect]) {

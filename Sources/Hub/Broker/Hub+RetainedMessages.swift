@@ -88,7 +88,7 @@ extension Hub {
     }
 
     /// The trigger mode that the rules fix or a user has chosen, or `auto`.
-    private func chosenMode(of record: ButtonRecord) -> String {
+    func chosenMode(of record: ButtonRecord) -> String {
         let listening = rules.listening(to: record.identity.id)
         return (listening.isFixed ? listening.mode : record.triggerMode)?.rawValue ?? "auto"
     }

@@ -5,7 +5,7 @@ import Rules
 struct NumberedMessage: Hashable, Sendable {
     var button: ButtonID
     var sequence: Int64
-    /// True if the message reports the numbers from `sequence` on whose messages may have been lost.
+    /// True if the message tells clients that messages from `sequence` on may have been lost.
     var isReport = false
 }
 
@@ -25,7 +25,8 @@ struct MessageOwners: Sendable {
         var count = 0
         /// True if the run has ended, which is recorded when the last of its messages is written.
         var isOver = false
-        /// The run's wait, which is recorded at the same time: a run that is resumed has sent what it sent before its wait.
+        /// The change that records the run's wait. It is recorded when the last message is written, because a run that is resumed
+        /// from it does not send its earlier messages again.
         var wait: StoreChange?
     }
 

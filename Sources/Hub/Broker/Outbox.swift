@@ -111,7 +111,7 @@ struct Outbox: Hashable, Sendable {
         }
     }
 
-    /// Returns the messages that had to make room, if any.
+    /// Adds a message, and returns the messages that it displaces, which are the oldest of its class.
     mutating func add(_ entry: Entry) -> [Entry] { self[entry.messageClass].add(entry) }
 
     /// Removes and returns the next message that may be sent while there is a connection.
@@ -171,7 +171,7 @@ struct Outbox: Hashable, Sendable {
         return entry
     }
 
-    /// Gives the message up. If it is in flight, its place becomes free when its end is reported.
+    /// Gives up the message. If it is in flight, it counts as in flight until its end is reported.
     mutating func remove(_ id: MessageID) {
         handedOver[id] = nil
         for messageClass in MessageClass.allCases { _ = self[messageClass].remove { $0.id == id } }

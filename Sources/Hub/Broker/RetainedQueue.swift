@@ -28,8 +28,8 @@ enum RetainedTopic: Hashable, Sendable {
 struct RetainedQueue: Sendable {
     /// The maximum number of unacknowledged messages.
     static let maximumInFlight = 64
-    /// The maximum number of topics to remember without a broker. If more things are removed meanwhile, the search for
-    /// leftovers clears their topics.
+    /// The maximum number of topics of removed buttons, rules and variables to remember without a broker. If there are more, the
+    /// search for outdated retained topics after connecting finds them.
     static let maximumAbsent = 50_000
     /// The maximum number of attempts for a message during one connection.
     static let maximumAttempts = 3

@@ -71,7 +71,8 @@ extension FlicdServer.Input {
                 self = .button(record.identity)
             }
         // `announce` tells clients of the state before it records anything.
-        case .state, .name, .ruleName, .nickname, .model, .source, .triggerMode, .rules, .options, .isConnectionWanted,
+        case .introduction, .state, .name, .ruleName, .nickname, .model, .source, .triggerMode, .rules, .options,
+            .isConnectionWanted,
             .signal, .activity, .updateProgress, .radio, .firmwareFile:
             return nil
         }

@@ -128,7 +128,7 @@ extension Hub {
                     index, .request(identity.address, FlicdButtonRequest(isConnectionWanted: false)), at: now)
             }
             add(StoredButton(identity: identity, pairing: nil, source: name, pairedAt: wallClock(at: now)), at: now)
-            introduce(button, at: now)
+            announce(buttons.introduced(button), at: now)
             log(.info, "\(name) has the button \(label(of: button)) (\(identity.address))")
             return advanceUpstream(index, .request(identity.address, FlicdButtonRequest()), at: now)
         }

@@ -91,7 +91,7 @@ extension Hub {
         missedPresses.forget(button.id)
         add(stored, at: now)
         batteryMeasured(button.id, batteryMillivolts, at: now)
-        introduce(button.id, at: now)
+        announce(buttons.introduced(button.id), at: now)
         log(.info, "paired \(identity.serial) (\(identity.address)), firmware \(identity.firmwareVersion)")
     }
 

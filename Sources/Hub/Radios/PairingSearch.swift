@@ -14,7 +14,7 @@ struct PairingSearch: Hashable, Sendable {
     /// A search is requested, or the end of a search in progress is changed.
     mutating func requested(until end: Instant) { self.end = end }
 
-    /// The flicds, which did not search before, begin to search.
+    /// The flicds begin to search; no search was in progress.
     mutating func began() { hasPaired = false }
 
     mutating func buttonPaired() { hasPaired = true }

@@ -2,7 +2,7 @@ import ButtonModel
 import JSON
 import Radios
 
-/// The places of all radios of the configuration, and what concerns them together.
+/// The slots of all radios of the configuration, and what concerns several radios.
 struct RadioSlots: Sendable {
     private(set) var slots: [RadioSlot]
     /// The connection counts of each radio, in the order of `slots`. They are not in `slots`, so that a press, which reads
@@ -12,7 +12,7 @@ struct RadioSlots: Sendable {
     private(set) var carriers: [ButtonID: (radio: RadioID, changeCount: Int)] = [:]
     /// The buttons that have no link because their radio has no room for all.
     private(set) var buttonsWithoutLink: Set<ButtonID> = []
-    /// The radio that looks for a button or has it. With one radio it is that.
+    /// The radio that has each button or looks for it. It is not needed if the only radio is an adapter of this machine.
     private var assigned: [ButtonID: RadioID] = [:]
     /// True if the radios have to stay closed, because presses could not be recorded.
     private(set) var isHeldClosed = false
@@ -149,8 +149,8 @@ struct RadioSlots: Sendable {
 
     mutating func linkTimedOut(_ button: ButtonID) { timedOutLinks.append(button) }
 
-    /// The buttons that were silent for the supervision timeout. The links of an adapter that is gone end with the same
-    /// reason, and so do links that a new link of the same button replaced.
+    /// Removes and returns the buttons whose links ended because the button was silent for the supervision timeout. There are
+    /// none while no radio is ready, because the links of an adapter that is gone end for the same reason.
     mutating func takeTimedOutLinks() -> [ButtonID] {
         guard !timedOutLinks.isEmpty else { return [] }
         defer { timedOutLinks = [] }

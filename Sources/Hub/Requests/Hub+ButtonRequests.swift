@@ -100,7 +100,13 @@ extension Hub {
         guard data["force"].map({ $0.boolValue != nil }) ?? true else {
             return .error(#""force" must be true or false"#)
         }
-        let answer = named(button)
+        var answer = named(button)
+        if case .ok(let data) = answer, let name = rules.declaredName(of: button),
+            let place = rules.set.buttons.first(where: { $0.name == name })?.location
+        {
+            let note = "the rules still name it: \"\(name)\" in \(place.file):\(place.line)"
+            answer = .ok(.object((data.objectValue ?? []) + [JSONValue.Member("note", .string(note))]))
+        }
         if let source = buttons[button]?.source {
             if let refusal = forget(button, from: source, at: now) { return .error(refusal) }
         } else {
@@ -220,6 +226,12 @@ extension Hub {
         if let mode { advanceRules(.requested(.setTriggerMode(button, mode)), at: now) }
         announce(change, at: now)
         if let chosen { requestFromFlicd(chosen.settings, of: change, at: now) }
+        if let wanted = options.first(where: { $0.name == ButtonOption.nickname.rawValue })?.value.stringValue,
+            let stored = chosen?.nickname, stored != wanted, let members = buttons[button].map(describe)?.objectValue
+        {
+            let note = "a button stores at most 23 bytes of a nickname: it is \"\(stored)\" now"
+            return .ok(.object(members + [JSONValue.Member("note", .string(note))]))
+        }
         return noting(
             "the trigger mode applies to this engine only; its site and other engines have their own",
             buttons[button].map(describe) ?? .null, about: button)

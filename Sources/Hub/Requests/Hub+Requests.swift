@@ -125,7 +125,11 @@ extension Hub {
         guard !names.isEmpty else {
             return "there is no simulated button \"\(text)\"; the transport is not simulated"
         }
-        let near = Suggestions.nearest(to: text, among: names + rules.set.buttons.map(\.name))
+        // Buttons of the rules that are not simulated are of no help.
+        let declared = rules.set.buttons.filter { button in
+            configuration.simulatedIdentities.values.contains(where: button.hardware.matches)
+        }
+        let near = Suggestions.nearest(to: text, among: names + declared.map(\.name))
         return "there is no simulated button \"\(text)\"; "
             + (near.map { "did you mean \"\($0)\"?" }
                 ?? "the simulated buttons are \(names.prefix(20).joined(separator: ", "))")

@@ -69,7 +69,7 @@ extension Hub {
             ],
             "permit_join": .bool(buttonSource.isSearching || flicd.isSearching),
             "flicd": flicd.status,
-            "rules": rules.status,
+            "rules": rules.status(notices: ruleNotices),
             "last_errors": logbook.describeTrouble(at: now),
             "capture": configuration.capture.map(JSONValue.string) ?? .null,
             "simulated_buttons": .array(configuration.simulatedButtons.map(JSONValue.string)),
@@ -80,6 +80,27 @@ extension Hub {
             members.append(.init("uplink", uplink.status(fault: uplinkFault, warnings: uplinkWarnings(at: now))))
         }
         return .object(members)
+    }
+
+    /// Why rules without errors may have no effect, as sentences that say what to do.
+    private var ruleNotices: [String] {
+        guard rules.fault == nil else { return [] }
+        guard !rules.set.rules.isEmpty else {
+            // A site may leave all rules to its engines.
+            guard uplink == nil, let path = configuration.missingRulesPath else { return [] }
+            return ["there are no rules: \(path) does not exist; create it, or put tryck.yaml beside your rules"]
+        }
+        // An engine knows the buttons of a site only after the site was connected to it.
+        let missing = feed == nil ? rules.missingButtons : []
+        guard let first = missing.first else { return [] }
+        let place = "\(first.location.file):\(first.location.line)"
+        let others =
+            switch missing.count - 1 {
+            case 0: ""
+            case 1: ", nor is 1 other button of the rules"
+            case let count: ", nor are \(count) other buttons of the rules"
+            }
+        return ["\"\(first.name)\" (\(first.hardware.text), \(place)) is not paired\(others): tryck pair"]
     }
 
     func lastSeen(_ record: ButtonRecord) -> UTCTime? {
@@ -103,6 +124,8 @@ extension Hub {
             "is_connection_wanted": .bool(record.settings.isConnectionWanted),
             // `raw`: no mode does what the rules want, so they go by `down` and `up`.
             "trigger_mode": .string(listening.mode?.rawValue ?? "raw"),
+            // What rules fix or a user has chosen, or `auto`.
+            "trigger_mode_chosen": .string(chosenMode(of: record)),
             "is_trigger_mode_fixed": .bool(listening.isFixed),
             // Null: until the release.
             "click_wait_ms": listening.clickWait.map { .integer($0.milliseconds) } ?? .null,
@@ -130,7 +153,4 @@ extension Hub {
         if !record.positions.isEmpty { members.append(.init("positions", record.positions.json)) }
         return .object(members)
     }
-
-    /// The fingerprint of the rules that run.
-    package var ruleFingerprint: String { rules.set.fingerprint }
 }

@@ -23,7 +23,7 @@ extension Hub {
         var new: [ButtonID] = []
         for (id, facts, site) in known where siteHas(id, facts, site, at: now) { new.append(id) }
         if let changes = collectedIdentityChanges.take() { tell(changes, at: now) }
-        for id in new { introduce(id, at: now) }
+        for id in new { announce(buttons.introduced(id), at: now) }
         for (id, facts, site) in known where buttons[id]?.source == EngineFeed.source(of: site) {
             // A hello is repeated whenever something else in it changes.
             guard let battery = facts.battery, battery != buttons[id]?.batteryPercentage else { continue }

@@ -78,12 +78,11 @@ extension Hub {
         if uplink?.buttons.contains(button) == false { uplinkButtonChanged(button, at: now) }
         let wallClock = wallClock(at: now)
         let isDiskFull = self.journal.fault != nil
-        guard
-            let (changes, trimmed) = uplink?.add(
-                steps, of: button, at: wallClock, as: token, isDiskFull: isDiskFull, now: now)
-        else { return [] }
-        trim(trimmed, at: now)
-        return changes.map { .feed(.uplink($0)) }
+        let outcome = uplink?.add(
+            steps, of: button, at: wallClock, as: token, isDiskFull: isDiskFull, now: now)
+        guard let outcome else { return [] }
+        trim(outcome.trimmed, at: now)
+        return outcome.changes.map { .feed(.uplink($0)) }
     }
 
     /// Tells the feed which journals have dropped entries, and the numbers of their first remaining ones.
@@ -134,9 +133,9 @@ extension Hub {
             }
             // The number of the session is synced, so that it is not used again even after a power cut.
             recordAndSync(changes.map { .feed(.uplink($0)) })
-            if let (changes, trimmed) = uplink?.dropOld(at: now) {
-                record(changes)
-                trim(trimmed, at: now)
+            if let outcome = uplink?.dropOld(at: now) {
+                record(outcome.changes)
+                trim(outcome.trimmed, at: now)
             }
             emit(.uplink(.subscribe(uplink?.filters ?? [])))
             advanceUplink(.connected(session: session), at: now)

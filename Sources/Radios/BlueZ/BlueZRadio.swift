@@ -173,11 +173,7 @@ package struct BlueZRadio: Sendable {
             update(at: now)
         case .transportOpened, .received: break
         }
-        switch deadlines.rearm() {
-        case .set(let deadline): effects.append(.setTimer(deadline))
-        case .cancel: effects.append(.cancelTimer)
-        case nil: break
-        }
+        deadlines.appendChange(to: &effects)
         defer { effects = [] }
         return effects
     }

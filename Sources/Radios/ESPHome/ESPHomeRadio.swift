@@ -182,11 +182,7 @@ package struct ESPHomeRadio: Sendable {
         case .received, .busOpened, .bus: break
         }
         flush(at: now)
-        switch deadlines.rearm() {
-        case .set(let deadline): effects.append(.setTimer(deadline))
-        case .cancel: effects.append(.cancelTimer)
-        case nil: break
-        }
+        deadlines.appendChange(to: &effects)
         defer { effects = [] }
         return effects
     }

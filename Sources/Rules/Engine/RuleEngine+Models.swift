@@ -38,6 +38,13 @@ extension RuleEngine {
 
     /// The contradictions between rules and models of buttons: a sentence for each button, which says what to change.
     package var modelContradictions: [String] { contradictions.sorted { $0.key < $1.key }.map(\.value) }
+
+    /// The declared buttons that rules use, and that do not exist, in the order of the declarations.
+    package var missingButtons: [DeclaredButton] {
+        let missing = set.buttons.indices.filter { index.buttonByDeclaration[$0] == nil }
+        guard !missing.isEmpty else { return [] }
+        return missing.filter { index.isUsed($0) }.map { set.buttons[$0] }
+    }
 }
 
 extension RuleIndex.Entry {

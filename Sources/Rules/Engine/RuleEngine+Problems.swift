@@ -16,8 +16,8 @@
                 daily.nextDeadline, counts.nextDeadline,
             ]
             // The first timer is requested at the first input.
-            expect(timer == deadlines.compactMap(\.self).min(), "the timer is not at the earliest deadline")
-            if let timer, let timerFiredAt {
+            expect(timer.armed == deadlines.compactMap(\.self).min(), "the timer is not at the earliest deadline")
+            if let timer = timer.armed, let timerFiredAt {
                 expect(timer >= timerFiredAt, "what was due when the timer fired is still due")
             }
             expect(!worldHasChanged, "waiting runs were not evaluated after a change of the world")

@@ -110,7 +110,7 @@ package struct RuleEngine: Sendable {
         case random([Int64])
     }
 
-    package enum Effect: Hashable, Sendable {
+    package enum Effect: Hashable, Sendable, TimerEffect {
         /// A recognised event, to be published. It precedes the effects of the rules that it triggers.
         case recognised(RecognisedEvent)
         /// A run has begun or, with `mode: queued`, was queued.
@@ -208,7 +208,7 @@ package struct RuleEngine: Sendable {
     var restored: PendingRestoration
     /// Effects of `init`, which are returned with the first input.
     var initialEffects: [Effect] = []
-    var timer: Instant?
+    var timer = LogicalTimer()
     /// When the timer last fired.
     var timerFiredAt: Instant?
     var isStopped = false
@@ -275,8 +275,8 @@ package struct RuleEngine: Sendable {
         case .requested(let request): requested(request, at: now, &effects)
         case .given(let given): self.given(given, at: now, &effects)
         case .timerFired:
-            world.beginDraws(of: timer ?? now, at: now)
-            timer = nil
+            world.beginDraws(of: timer.armed ?? now, at: now)
+            timer.fired()
             timerFiredAt = now
             timerFired(at: now, &effects)
         case .stop: stop(at: now, &effects)
@@ -371,8 +371,6 @@ extension RuleEngine {
             guard let deadline, next.map({ deadline < $0 }) ?? true else { continue }
             next = deadline
         }
-        guard next != timer else { return }
-        timer = next
-        effects.append(next.map(Effect.setTimer) ?? .cancelTimer)
+        timer.appendChange(for: next, to: &effects)
     }
 }

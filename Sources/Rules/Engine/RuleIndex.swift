@@ -105,6 +105,12 @@ extension RuleIndex {
         (entryIndices[button].map { entries[$0].triggers.uses } ?? []) + triggerTable.any.uses
     }
 
+    /// True if a rule waits for events of this declaration, an index in `RuleSet.buttons`, alone or in a chord.
+    func isUsed(_ declaration: Int) -> Bool {
+        !triggerTable.declared[declaration].uses.isEmpty
+            || triggerTable.chords.contains { $0.members.contains(declaration) }
+    }
+
     func turnedParts(of button: ButtonID) -> Set<ButtonPart> {
         let triggers = [entryIndices[button].map { entries[$0].triggers }, triggerTable.any].compactMap(\.self)
         let tables = triggers.map(\.table) + triggers.map(\.awaited)

@@ -8,6 +8,14 @@ package struct DeclaredButton: Hashable, Sendable {
         case address(ButtonID)
         case nickname(String)
 
+        /// The identification as in the rules: `BA00-A00001`.
+        package var text: String {
+            switch self {
+            case .uuid(let text), .serial(let text), .nickname(let text): text
+            case .address(let id): id.description
+            }
+        }
+
         package func matches(_ identity: ButtonIdentity) -> Bool {
             switch self {
             case .uuid(let uuid): uuid == identity.uuid

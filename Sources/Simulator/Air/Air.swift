@@ -48,7 +48,7 @@ public struct Air: Sendable {
         case timerFired
     }
 
-    public enum Effect: Hashable, Sendable {
+    public enum Effect: Hashable, Sendable, TimerEffect {
         /// An HCI packet to the host of this controller.
         case send([UInt8], to: Station)
         case setTimer(Instant)
@@ -104,11 +104,7 @@ public struct Air: Sendable {
         case .timerFired:
             break
         }
-        switch timer.rearm(for: deadline) {
-        case .set(let instant): effects.append(.setTimer(instant))
-        case .cancel: effects.append(.cancelTimer)
-        case nil: break
-        }
+        timer.appendChange(for: deadline, to: &effects)
         return effects
     }
 

@@ -40,7 +40,7 @@ public struct SimulatedButton: Sendable {
         case timerFired
     }
 
-    public enum Effect: Hashable, Sendable {
+    public enum Effect: Hashable, Sendable, TimerEffect {
         case send([UInt8])
         case setTimer(Instant)
         case cancelTimer
@@ -129,11 +129,7 @@ public struct SimulatedButton: Sendable {
         }
         move(at: now, &effects)
         advertise(at: now, &effects)
-        switch timer.rearm(for: deadline(at: now)) {
-        case .set(let instant): effects.append(.setTimer(instant))
-        case .cancel: effects.append(.cancelTimer)
-        case nil: break
-        }
+        timer.appendChange(for: deadline(at: now), to: &effects)
         return effects
     }
 

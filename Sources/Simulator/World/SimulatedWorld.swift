@@ -45,7 +45,7 @@ public struct SimulatedWorld: Sendable {
         case timerFired
     }
 
-    public enum Effect: Hashable, Sendable {
+    public enum Effect: Hashable, Sendable, TimerEffect {
         /// An HCI packet to the host with that number.
         case send([UInt8], host: Int = 0)
         case setTimer(Instant)
@@ -147,11 +147,7 @@ public struct SimulatedWorld: Sendable {
             break
         }
         run(at: now, &effects)
-        switch timer.rearm(for: deadline(at: now)) {
-        case .set(let instant): effects.append(.setTimer(instant))
-        case .cancel: effects.append(.cancelTimer)
-        case nil: break
-        }
+        timer.appendChange(for: deadline(at: now), to: &effects)
         return effects
     }
 

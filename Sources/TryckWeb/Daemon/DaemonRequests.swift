@@ -11,7 +11,7 @@ final class DaemonRequests {
         /// The reason, as a sentence.
         case noDaemon(String)
         case tooLate
-        /// `RequestSlots.maximumWaiting` requests wait already.
+        /// Too many requests wait already.
         case tooMany
     }
 
@@ -26,7 +26,7 @@ final class DaemonRequests {
 
     private let loop: EventLoop
     private let candidates: [String]
-    private var slots = RequestSlots()
+    private var slots = WorkSlots.requests
     /// The requests that wait for a slot, in the order of their arrival.
     private var waiting: [CheckedContinuation<Void, Never>] = []
 

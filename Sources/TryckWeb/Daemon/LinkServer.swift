@@ -2,7 +2,7 @@ import Edges
 import JSON
 import Platform
 import Reactor
-import RuleLoader
+import Settings
 import WebService
 
 /// Answers `tryck web` with a link. Who may open the socket, may sign in: its mode is 0660, as that of the control socket.

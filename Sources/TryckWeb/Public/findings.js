@@ -93,8 +93,9 @@ function broker({broker}) {
 
 function rules({rules}) {
   const contradictions = (rules.contradictions ?? []).map((sentence) => warning("rules", sentence, "tryck check"));
+  const notices = (rules.notices ?? []).map((sentence) => warning("rules", sentence, rules.loaded ? "tryck pair" : "tryck doctor"));
   if (rules.state !== "ok") return contradictions;
-  return [ok("rules", `${count(rules.loaded, "rule")} loaded, ${count(rules.started, "run")}, ${rules.failed} failed`), ...contradictions];
+  return [ok("rules", `${count(rules.loaded, "rule")} loaded, ${count(rules.started, "run")}, ${rules.failed} failed`), ...contradictions, ...notices];
 }
 
 function buttons(state) {

@@ -12,7 +12,7 @@ const stages = [
   {name: "search", title: "Look", text: "Start the search, with the button within a few metres."},
   {name: "hold", title: "Hold it for 7 seconds", text: "Press the button and keep it down until its light changes."},
   {name: "check", title: "Wait", text: "Tryck connects, checks that it is a genuine Flic, and makes a key."},
-  {name: "done", title: "Name it", text: "A name of your own is how rules and messages call it."},
+  {name: "done", title: "Name it", text: "Messages and Home Assistant use this name. Rules name a button by its serial number, below buttons:"},
 ];
 
 /**

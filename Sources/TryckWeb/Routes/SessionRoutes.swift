@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import JSON
 import Platform
-import RuleLoader
+import Settings
 import WebService
 
 /// Signing in and out: `/api/session`, `/login`, `/logout`.

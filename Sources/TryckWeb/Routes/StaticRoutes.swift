@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import RuleLoader
+import Settings
 import WebService
 
 /// The files of the page, and the link that lets a browser in.

@@ -44,7 +44,7 @@ package struct ReaderFeed: Sendable {
         case timerFired
     }
 
-    package enum Effect: Hashable, Sendable {
+    package enum Effect: Hashable, Sendable, TimerEffect {
         case write(ReaderID, [UInt8])
         /// End the stream of a reader when everything is written to it. Answered with `closed`.
         case end(ReaderID)
@@ -118,11 +118,7 @@ package struct ReaderFeed: Sendable {
         case .socketChanged: connect()
         case .timerFired: for key in deadlines.takeDue(at: now).sorted() { expire(key, at: now) }
         }
-        switch deadlines.rearm() {
-        case .set(let deadline): emit(.setTimer(deadline))
-        case .cancel: emit(.cancelTimer)
-        case nil: break
-        }
+        deadlines.appendChange(to: &effects)
         defer { effects = [] }
         return effects
     }

@@ -1,4 +1,4 @@
-import RuleLoader
+import Settings
 
 /// Decides which requests are looked at all, from the names of both ends and from what only pages of ours can send.
 ///

@@ -2,7 +2,7 @@ package import ButtonModel
 import Glibc
 import JSON
 import Platform
-package import RuleLoader
+package import Settings
 import Synchronization
 
 /// Who is signed in, and who may sign in. Holds the values that decide, and the file that keeps them over a restart.

@@ -1,10 +1,11 @@
 import ButtonModel
 import Flic
 import Glibc
-import Hub
 import JSON
 import Rules
 import Simulator
+
+@testable import Hub
 
 /// Runs a story in a house of five buttons that were paired before it begins.
 struct StoryRun {
@@ -111,11 +112,11 @@ struct StoryRun {
     }
 
     private mutating func strike(_ misfortune: Misfortune) {
-        let fingerprint = house.hub.ruleFingerprint
+        let fingerprint = house.hub.rules.set.fingerprint
         misfortune.strike(&house)
         switch misfortune {
         case .reload(.bad), .reload(.failing):
-            if !house.loadsAreSlow, house.hub.ruleFingerprint != fingerprint {
+            if !house.loadsAreSlow, house.hub.rules.set.fingerprint != fingerprint {
                 witness.report("P4", "bad rules have replaced good ones")
             }
         default: break

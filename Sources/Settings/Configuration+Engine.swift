@@ -9,7 +9,7 @@ extension Configuration {
         package var count: Int
 
         /// Parses `1 of 4`.
-        init?(_ text: String) {
+        package init?(_ text: String) {
             let words = text.split(separator: " ")
             guard words.count == 3, words[1] == "of", let index = Int(words[0]), let count = Int(words[2]),
                 (1...Self.maximumCount).contains(count), (1...count).contains(index)
@@ -19,7 +19,7 @@ extension Configuration {
         }
 
         /// The share as it is written in `tryck.yaml`.
-        var text: String { "\(index) of \(count)" }
+        package var text: String { "\(index) of \(count)" }
     }
 
     /// The maximum number of entries of `sites`.
@@ -30,7 +30,7 @@ extension Configuration {
     private static let maximumSiteLength = 128
 
     /// True if the text is a valid base topic of sites. A level may be the wildcard `+`.
-    static func isSite(_ topic: String) -> Bool {
+    package static func isSite(_ topic: String) -> Bool {
         (1...maximumSiteLength).contains(topic.utf8.count)
             && topic.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "#") }
             && topic.split(separator: "/", omittingEmptySubsequences: false).allSatisfy {

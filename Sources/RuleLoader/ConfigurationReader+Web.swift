@@ -1,53 +1,7 @@
 import Expressions
+import Settings
 
-extension Configuration {
-    /// The settings below `web:`, which tryck-web uses. The daemon uses only `url`.
-    package struct Web: Hashable, Sendable {
-        package enum Listen: Hashable, Sendable, CustomStringConvertible {
-            case tcp(HostAndPort)
-            /// A Unix socket, for a proxy.
-            case unix(path: String)
-
-            package var description: String {
-                switch self {
-                case .tcp(let address): "\(address)"
-                case .unix(let path): "unix:\(path)"
-                }
-            }
-
-            /// True if only programs of this machine can connect.
-            package var isLocal: Bool {
-                switch self {
-                case .tcp(let address): address.isLoopback
-                case .unix: true
-                }
-            }
-        }
-
-        package var listen = Listen.tcp(HostAndPort(host: "127.0.0.1", port: 8125))
-        /// `nil`: browsers are let in by links with a token, and only loopback is listened on.
-        package var password: Password?
-        package var editsRules = true
-        /// True if only Home Assistant's ingress is let in, which has asked for a password.
-        package var trustsIngress = false
-        /// Begins and ends with `/`.
-        package var basePath = "/"
-        /// The address under which people open the page; `nil` if nothing links to it.
-        package var url: String?
-
-        package init() {}
-    }
-}
-
-extension HostAndPort {
-    /// True for `localhost` and literal loopback addresses. Other names are not looked up.
-    package var isLoopback: Bool {
-        if host == "localhost" || host == "::1" { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
-    }
-}
-
+// Reads `web:`.
 extension ConfigurationReader {
     /// The longest `base_path` in octets.
     private static let maximumPathLength = 200

@@ -1,22 +1,7 @@
-package import ButtonModel
+import ButtonModel
 import Diagnostics
 import Expressions
-
-/// A button of a simulator file. Values that are `nil` are derived from the name.
-package struct SimulatorButton: Hashable, Sendable {
-    package var name: String
-    package var model: FlicModel?
-    package var address: BluetoothAddress?
-    package var serial: String?
-    /// 32 hexadecimal digits in lower case.
-    package var uuid: String?
-    /// At most 23 octets of UTF-8.
-    package var nickname: String?
-    package var firmware: UInt32?
-    package var batteryMillivolts: Int?
-    /// True if the button begins in public mode, ready to be paired.
-    package var isPublic: Bool?
-}
+import Settings
 
 extension MappingTable {
     static let simulatorFile = MappingTable(

@@ -2,7 +2,7 @@ extension Configuration {
     /// `uplink:`: the broker of an engine, to which this site sends presses.
     package struct Uplink: Hashable, Sendable {
         /// The range of `journalLength`.
-        static let journalLengths = 20...50_000
+        package static let journalLengths = 20...50_000
 
         /// The address of the broker; neither `embedded` nor `none`.
         package var broker: Broker
@@ -16,5 +16,10 @@ extension Configuration {
         package var buttons: [String] = []
         /// The maximum number of messages about a button that wait for an engine.
         package var journalLength = 10_000
+
+        package init(broker: Broker, topic: String) {
+            self.broker = broker
+            self.topic = topic
+        }
     }
 }

@@ -2,17 +2,6 @@ package import ButtonModel
 package import ESPHome
 package import Rules
 
-/// A password, which descriptions, debug output and reflection do not show.
-package struct Password: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    package let value: String
-
-    package init(_ value: String) { self.value = value }
-
-    package var description: String { "***" }
-    package var debugDescription: String { "***" }
-    package var customMirror: Mirror { Mirror(self, children: []) }
-}
-
 /// The settings of `tryck.yaml`. Paths are as written; a relative path starts at the directory of the file.
 package struct Configuration: Hashable, Sendable {
     /// How the Bluetooth controller is reached.
@@ -75,6 +64,16 @@ package struct Configuration: Hashable, Sendable {
         package var keyPath: String?
         /// Accept any certificate of the broker.
         package var isInsecure = false
+
+        package init(
+            authorityPath: String? = nil, certificatePath: String? = nil, keyPath: String? = nil,
+            isInsecure: Bool = false
+        ) {
+            self.authorityPath = authorityPath
+            self.certificatePath = certificatePath
+            self.keyPath = keyPath
+            self.isInsecure = isInsecure
+        }
     }
 
     /// Which requests over MQTT are allowed.
