@@ -18,7 +18,8 @@ extension MappingTable {
         foreignHints: [
             "service": "use publish:, run: or shell:", "command": "use run: or shell:", "mqtt": "use publish:",
             "entity_id": "use publish: with the topic of the device", "wait_template": "use wait:",
-            "wait_for_trigger": "use wait_for:", "exec": "use run:",
+            "wait_for_trigger": "use wait_for:", "exec": "use run:", "on_timeout": "use else:",
+            "continue_on_timeout": "write else: with the steps for that case; the run then continues after them",
             "elif": "use choose:, one branch for each condition",
             "sequence": "write the steps one after another, or use script:", "while": "use repeat: with while: held",
             "until": "use wait: with until: and timeout:", "condition": "use if: and then:",
