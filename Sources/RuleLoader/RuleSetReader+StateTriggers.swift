@@ -152,13 +152,21 @@ extension RuleSetReader {
     ///
     /// For a state of type `string`, any text can be a value, also one with these words: `new-york`. Such a text is an expression
     /// if it compiles as a condition that reads `old` or `new`, or if it compares one of them. `new > 100` does not compile for a
-    /// text; it is read as an expression nevertheless, because the state's `type` was forgotten, and the error says so.
+    /// text; it is read as an expression nevertheless, because the state's `type` was forgotten, and the error says so. So is
+    /// `new = night`, in which `==` is meant. A tag such as `!literal` makes any text a value.
     private func isChangeExpression(_ node: YAMLNode, _ type: ExpressionType.Scalar, _ scope: Scope) -> Bool {
         guard let text = node.scalar, node.tag == nil else { return false }
         let words = text.split { !($0.isLetter || $0.isNumber || $0 == "_") }
         guard ChangeValue.allCases.contains(where: { words.contains(Substring($0.rawValue)) }) else { return false }
-        guard type == .string, !ExpressionText.comparesChange(text) else { return true }
+        guard type == .string, !ExpressionText.comparesChange(text), !isAssignment(text) else { return true }
         let compiled = try? Expression(compiling: text, in: scope, expecting: .condition)
         return compiled?.reads.contains { if case .change = $0 { true } else { false } } ?? false
+    }
+
+    /// True for `new = night`: `old` or `new`, and then a single equals sign.
+    private func isAssignment(_ text: String) -> Bool {
+        guard let value = ChangeValue.allCases.first(where: { text.hasPrefix($0.rawValue) }) else { return false }
+        let rest = text.dropFirst(value.rawValue.count).drop { $0 == " " }
+        return rest.first == "=" && rest.dropFirst().first != "="
     }
 }
