@@ -113,9 +113,11 @@ extension Compiler {
         _ part: Part, of owner: String, _: Field.Type, length: Int = 1, _ slot: (Field) -> ValueReference
     ) -> (ValueReference, ExpressionType, Int)? {
         guard let field = Field(rawValue: part.name) else {
+            let meant = owner == Root.trigger.rawValue ? ForeignNames.fieldOfTrigger[part.name] : nil
             report(
                 "E402", at: part.range, "\(owner) has no field \"\(part.name)\"",
-                hint: Suggestions.nearest(to: part.name, among: Field.allCases.map(\.rawValue)).map { .meant($0) })
+                hint: meant.map { Hint("write trigger.\($0)", replacing: $0) }
+                    ?? Suggestions.nearest(to: part.name, among: Field.allCases.map(\.rawValue)).map { .meant($0) })
             return nil
         }
         return (slot(field), field.row.type, length)
@@ -172,6 +174,12 @@ extension Compiler {
                 hint: Hint(
                     "write \(root.rawValue).\(name), or '\(name)' for text",
                     replacing: "\(root.rawValue).\(name)", "'\(name)'"))
+        }
+        if let value = ChangeValue(rawValue: name), scope.absent[.trigger] == nil {
+            let written = "\(Root.trigger.rawValue).\(value.rawValue)"
+            return report(
+                "E402", at: range, message,
+                hint: Hint("write \(written), or '\(name)' for text", replacing: written, "'\(name)'"))
         }
         report("E402", at: range, message, hint: Hint("write '\(name)' for text", replacing: "'\(name)'"))
     }

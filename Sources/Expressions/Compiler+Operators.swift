@@ -222,6 +222,12 @@ extension Compiler {
         }
     }
 
+    /// True for `trigger.old` and `trigger.new`, which are texts even if the state is a number.
+    private func isChangeOfTrigger(_ syntax: Syntax) -> Bool {
+        guard case .field(of: .name(let root, _), let field, _) = syntax else { return false }
+        return root == Root.trigger.rawValue && ChangeValue(rawValue: field) != nil
+    }
+
     private func arithmeticHint(_ operation: Arithmetic, _ left: Checked, _ right: Checked) -> Hint? {
         // Between the operands are the operator and blanks only.
         let between = left.syntax.range.upperBound..<max(left.syntax.range.upperBound, right.syntax.range.lowerBound)
@@ -230,6 +236,12 @@ extension Compiler {
             if let remedy = remedy(for: text, toBe: .number) {
                 return operation == .add ? Hint(remedy.sentence.map { "\($0), or use ~ to join text" }, join) : remedy
             }
+        }
+        for text in [left, right] where isChangeOfTrigger(text.syntax) {
+            let name = String(decoding: octets[text.syntax.range], as: UTF8.self)
+            return Hint(
+                "write number(\(name))\(operation == .add ? ", or use ~ to join text" : "")",
+                [Hint.Change(text.syntax.range, "number(\(name))")] + (operation == .add ? join : []))
         }
         if left.type.scalar == .string || right.type.scalar == .string {
             return operation == .add ? Hint("use ~ to join text", join) : "number(x) converts text to a number"

@@ -50,6 +50,11 @@ enum ForeignNames {
         }
     }
 
+    /// The fields of `trigger` that other programs call by other names: they have the values before and after a change.
+    static let fieldOfTrigger = [
+        "from": "old", "from_state": "old", "to": "new", "to_state": "new", "value": "new",
+    ]
+
     /// The hint for a word after a value, where an operator is expected.
     static func hint(forOperator name: String) -> Hint? {
         switch name {

@@ -120,6 +120,26 @@ extension TimeOfDay {
     }
 
     private static func fault(_ text: String) -> Fault {
-        Fault(message: "\"\(text)\" is not a time of day (00:00 to 23:59:59)")
+        Fault(message: "\"\(text)\" is not a time of day (00:00 to 23:59:59)", hint: meant(by: text).map { .write($0) })
+    }
+
+    /// The time of day that a text means in the notation of other programs, such as `19:30` for `7:30 pm`; `nil` if it means
+    /// none.
+    private static func meant(by text: String) -> String? {
+        let lower = text.lowercased()
+        switch lower {
+        case "24:00", "24:00:00", "midnight": return "00:00"
+        case "noon", "midday": return "12:00"
+        default: break
+        }
+        guard lower.hasSuffix("am") || lower.hasSuffix("pm") else { return nil }
+        let parts = lower.dropLast(lower.hasSuffix(" am") || lower.hasSuffix(" pm") ? 3 : 2)
+            .split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count <= 2, parts.allSatisfy({ $0.utf8.count <= 2 && $0.utf8.allSatisfy(\.isDigit) }),
+            let hour = Int(parts[0]), (1...12).contains(hour), let minute = parts.count == 2 ? Int(parts[1]) : 0,
+            minute < 60
+        else { return nil }
+        let digits = { (number: Int) in (number < 10 ? "0" : "") + String(number) }
+        return "\(digits(hour % 12 + (lower.hasSuffix("pm") ? 12 : 0))):\(digits(minute))"
     }
 }

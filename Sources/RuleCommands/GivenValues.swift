@@ -71,6 +71,9 @@ enum GivenValues {
         guard day.count == 3, clock.count == 2 || clock.count == 3 else {
             throw Failure(.usage, "--at takes 23:15 or \"2026-01-10 23:15\", not \"\(text)\"")
         }
+        guard (0..<24).contains(clock[0]), clock.dropFirst().allSatisfy((0..<60).contains) else {
+            throw Failure(.usage, "--at takes a time from 00:00 to 23:59:59, not \"\(text)\"")
+        }
         let moments = set.timeZone.moments(
             year: day[0], month: day[1], day: day[2], hour: clock[0], minute: clock[1],
             second: clock.count == 3 ? clock[2] : 0)

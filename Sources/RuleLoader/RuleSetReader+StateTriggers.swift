@@ -14,7 +14,7 @@ extension RuleSetReader {
                 let near = checker.nearest(to: name, among: ruleSet.states.map(\.name))
                 checker.error(
                     "E305", at: node, "unknown state \"\(checker.shown(name))\"",
-                    hint: near.map { .meant($0) } ?? "declare it under states:")
+                    hint: hintForComparedState(name) ?? near.map { .meant($0) } ?? "declare it under states:")
                 continue
             }
             states.append(state)
@@ -34,6 +34,18 @@ extension RuleSetReader {
         trigger.fromExpressions = from.expressions
         trigger.toExpressions = to.expressions
         return Trigger(origin: .states(trigger), id: fields.string("id"), location: location(of: fields.node))
+    }
+
+    /// What to write instead of `states.door` or `door == true`, where the name of a state is wanted; `nil` for another text.
+    private func hintForComparedState(_ text: String) -> Hint? {
+        let path = text.hasPrefix("states.") ? text.dropFirst("states.".count) : text[...]
+        let name = path.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+        guard ruleSet.states.contains(where: { $0.name == name }) else { return nil }
+        let rest = path.dropFirst(name.count).drop { $0 == " " }
+        if rest.isEmpty { return .write(String(name)) }
+        guard rest.hasPrefix("==") else { return nil }
+        let value = rest.dropFirst(2).drop { $0 == " " }
+        return Hint("write state: \(name), and to: \(checker.shown(String(value)))")
     }
 
     /// Reports a trigger whose `from` and `to` allow only one value, because a change has two different ones.
@@ -68,7 +80,7 @@ extension RuleSetReader {
             if isChangeExpression(node, type, scope) {
                 guard let expression = expression(node, key: key, in: scope, expecting: .condition) else { return nil }
                 wanted.expressions.append(expression)
-            } else if let hint = hintForExpression(node, key, of: states) {
+            } else if let hint = hintForExpression(node, key, of: states) ?? hintForComparison(node, key, type) {
                 checker.error(
                     "E204", at: node,
                     "\"\(checker.shown(node.scalar ?? ""))\" is neither a value nor a comparison of old and new",
@@ -127,17 +139,34 @@ extension RuleSetReader {
         return "compare old or new here, and write other expressions under conditions:"
     }
 
+    /// What to write instead of a comparison without its left side, such as `> 100`, for a state that is a number.
+    private func hintForComparison(_ node: YAMLNode, _ key: String, _ type: ExpressionType.Scalar) -> Hint? {
+        guard let text = node.scalar, node.tag == nil, type == .number || type == .integer,
+            let sign = ["<=", ">=", "==", "!=", "<", ">"].first(where: text.hasPrefix)
+        else { return nil }
+        let comparison = "\(key == "from" ? "old" : "new") \(sign) \(text.dropFirst(sign.count).drop { $0 == " " })"
+        return Hint("write \(checker.shown(comparison))", replacing: comparison)
+    }
+
     /// True if a text is an expression with `old` or `new`, and not a value.
     ///
     /// For a state of type `string`, any text can be a value, also one with these words: `new-york`. Such a text is an expression
     /// if it compiles as a condition that reads `old` or `new`, or if it compares one of them. `new > 100` does not compile for a
-    /// text; it is read as an expression nevertheless, because the state's `type` was forgotten, and the error says so.
+    /// text; it is read as an expression nevertheless, because the state's `type` was forgotten, and the error says so. So is
+    /// `new = night`, in which `==` is meant. A tag such as `!literal` makes any text a value.
     private func isChangeExpression(_ node: YAMLNode, _ type: ExpressionType.Scalar, _ scope: Scope) -> Bool {
         guard let text = node.scalar, node.tag == nil else { return false }
         let words = text.split { !($0.isLetter || $0.isNumber || $0 == "_") }
         guard ChangeValue.allCases.contains(where: { words.contains(Substring($0.rawValue)) }) else { return false }
-        guard type == .string, !ExpressionText.comparesChange(text) else { return true }
+        guard type == .string, !ExpressionText.comparesChange(text), !isAssignment(text) else { return true }
         let compiled = try? Expression(compiling: text, in: scope, expecting: .condition)
         return compiled?.reads.contains { if case .change = $0 { true } else { false } } ?? false
+    }
+
+    /// True for `new = night`: `old` or `new`, and then a single equals sign.
+    private func isAssignment(_ text: String) -> Bool {
+        guard let value = ChangeValue.allCases.first(where: { text.hasPrefix($0.rawValue) }) else { return false }
+        let rest = text.dropFirst(value.rawValue.count).drop { $0 == " " }
+        return rest.first == "=" && rest.dropFirst().first != "="
     }
 }

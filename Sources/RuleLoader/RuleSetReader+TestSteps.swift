@@ -188,8 +188,27 @@ extension RuleSetReader {
     private mutating func clockSetting(_ node: YAMLNode) -> TestStep.Kind? {
         let wanted = "a time such as 23:59:50 or 2026-01-15 12:00"
         guard let text = checker.plainText(node, key: "time", wanted: wanted) else { return nil }
+        if let hint = hintForClock(text) {
+            checker.error("E203", at: node, "\"\(checker.shown(text))\" is not a time of the clock", hint: hint)
+            return nil
+        }
         if case .time(let second)? = try? TimeOfDay(text) { return .time(.ofDay(second: second)) }
         return moment(node, key: "time", fold: nil).map { .time(.moment($0)) }
+    }
+
+    /// What to write instead of a duration, a time of the sun or a faulty time of day; `nil` for another text.
+    private func hintForClock(_ text: String) -> Hint? {
+        if (try? DurationText.milliseconds(text)) != nil { return "to let this time pass, write advance: \(text)" }
+        do {
+            switch try TimeOfDay(text) {
+            case .time: return nil
+            case .sun: return "write a time such as 21:30, because a test sets the clock itself"
+            }
+        } catch {
+            // A day and a time are a moment.
+            guard !text.contains("-") else { return nil }
+            return error.hint ?? "write a time from 00:00 to 23:59:59, or a day and a time: 2026-01-15 12:00"
+        }
     }
 
     /// Reads the numbers that the function `random` returns.

@@ -62,6 +62,12 @@ extension RuleSetReader {
         return given
     }
 
+    /// A day with a time of day, where only the time is written: `2026-01-15 20:59`.
+    private static func day(with text: String) -> String? {
+        guard case .time? = try? TimeOfDay(text) else { return nil }
+        return "2026-01-15 \(text)"
+    }
+
     /// Reads a local time in the time zone of the set.
     mutating func moment(_ node: YAMLNode, key: String, fold: Int?, foldNode: YAMLNode? = nil) -> UTCTime? {
         guard let text = checker.plainText(node, key: key, wanted: "a local time such as 2026-01-15 12:00") else {
@@ -69,7 +75,8 @@ extension RuleSetReader {
         }
         guard let written = WrittenTime(text) else {
             checker.error(
-                "E203", at: node, "\"\(checker.shown(text))\" is not a local time", hint: "write 2026-01-15 12:00")
+                "E203", at: node, "\"\(checker.shown(text))\" is not a local time",
+                hint: RuleSetReader.day(with: text).map { .write($0) } ?? "write 2026-01-15 12:00")
             return nil
         }
         guard written.isPossible else {

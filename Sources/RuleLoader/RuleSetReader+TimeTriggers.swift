@@ -43,9 +43,27 @@ extension RuleSetReader {
             }
             return sign * offset
         } catch {
-            checker.error("E206", at: node, "\"\(checker.shown(text))\" \(error.message)", hint: error.hint)
+            checker.error(
+                "E206", at: node, "\"\(checker.shown(text))\" \(error.message)",
+                hint: RuleSetReader.offset(meantBy: text).map { .write($0) } ?? error.hint)
             return nil
         }
+    }
+
+    /// The offset that a text means which has a plus or is written as in other programs: `30m` for `+30m`, `-30m` for
+    /// `-00:30:00`.
+    private static func offset(meantBy text: String) -> String? {
+        let sign = text.hasPrefix("-") ? "-" : ""
+        let rest = text.hasPrefix("-") || text.hasPrefix("+") ? text.dropFirst() : text[...]
+        if let written = try? DurationText.milliseconds(String(rest)) {
+            return sign + DurationText.text(milliseconds: written)
+        }
+        let numbers = rest.split(separator: ":", omittingEmptySubsequences: false).compactMap { part in
+            part.utf8.count <= 2 && part.utf8.allSatisfy(YAMLNumber.isDigit) ? Int64(part) : nil
+        }
+        guard (2...3).contains(numbers.count), rest.count(where: { $0 == ":" }) == numbers.count - 1 else { return nil }
+        let seconds = numbers[0] * 3600 + numbers[1] * 60 + (numbers.count == 3 ? numbers[2] : 0)
+        return (seconds == 0 ? "" : sign) + DurationText.text(milliseconds: seconds * 1000)
     }
 
     /// Reports what applies only to presses, in a rule without a button (E210).

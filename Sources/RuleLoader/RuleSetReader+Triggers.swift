@@ -12,6 +12,13 @@ extension RuleSetReader {
     ///
     /// - Parameter isAwaited: true for a `wait_for` step.
     mutating func readTrigger(_ node: YAMLNode, rule: Int?, isAwaited: Bool = false) -> Trigger? {
+        if let text = node.scalar {
+            checker.noMapping(
+                "E203", at: node, "a trigger must be a mapping",
+                hint: hint(forTrigger: text, isAwaited: isAwaited) ?? "write key: value")
+            return nil
+        }
+        if isAwaited, reportsUntil(node) { return nil }
         guard let fields = checker.fields(node, triggerTable(for: node, isAwaited: isAwaited)) else { return nil }
         let kinds = RuleSetReader.triggerKinds.filter { fields.has($0) }
         guard kinds.count < 2 else {
@@ -32,9 +39,17 @@ extension RuleSetReader {
             }
             return readTimeTrigger(fields)
         }
-        rejectKeys(["offset", "weekday", "missed"], of: "at", in: fields)
+        let keysOfTimes = ["offset", "weekday", "missed"]
+        if let key = keysOfTimes.first(where: fields.has),
+            !(RuleSetReader.triggerKinds + ["event", "clicks", "pattern"]).contains(where: fields.isWritten)
+        {
+            checker.missing("at", in: fields, owner: "a trigger with \"\(key)\"")
+            return nil
+        }
+        rejectKeys(keysOfTimes, of: "at", in: fields)
         if fields.has("state") {
-            rejectKeys(["event", "clicks", "pattern", "part", "collect"], of: "button", in: fields)
+            rejectKeys(["event"], of: "button", "chord", in: fields)
+            rejectKeys(["clicks", "pattern", "part", "collect"], of: "button", in: fields)
             rejectKeys(["within"], of: "chord", in: fields)
             return readStateTrigger(fields)
         }
@@ -64,6 +79,37 @@ extension RuleSetReader {
             origin: .buttons(selectors.flatMap(\.selectors), events.map(\.event), parts: Set(parts.map(\.part))),
             id: fields.string("id"), location: location(of: fields.node))
     }
+
+    /// The trigger or the step that is meant by a text in the place of a trigger: `{button: hall, event: click}` for `hall`;
+    /// `nil` if the text is neither a declared name nor a time.
+    private func hint(forTrigger text: String, isAwaited: Bool) -> Hint? {
+        if buttons[text] != nil || ruleSet.groups[text] != nil || text == "any" {
+            return .write("{button: \(text), event: click}")
+        }
+        if ruleSet.states.contains(where: { $0.name == text }) { return .write("{state: \(text)}") }
+        switch try? TimeOfDay(text) {
+        case .time?: return .write("{at: \"\(text)\"}")
+        case .sun(let mark, let offset)?:
+            let beside = offset == 0 ? "" : ", offset: \(DurationText.text(milliseconds: offset))"
+            return .write("{at: \(mark.rawValue)\(beside)}")
+        case nil: return isAwaited && RuleSetReader.isDuration(text) ? "to wait for a time, write delay: \(text)" : nil
+        }
+    }
+
+    private static func isDuration(_ text: String) -> Bool { (try? DurationText.milliseconds(text)) != nil }
+
+    /// Reports `until` in a trigger of `wait_for`, and returns whether it is there. It belongs to the step `wait`.
+    private mutating func reportsUntil(_ node: YAMLNode) -> Bool {
+        guard case .mapping(let entries) = node.content, let entry = entries.first(where: { $0.key.text == "until" })
+        else { return false }
+        checker.error(
+            "E201", at: entry.key, "unknown key \"until\" in a trigger",
+            hint: "to wait for an expression, write wait: {until: …, timeout: …}")
+        return true
+    }
+
+    /// True if another step is meant by the value of `wait_for`, which has no timeout: `5s`, `{until: …}`.
+    static func isOtherWait(_ node: YAMLNode) -> Bool { node.scalar.map(isDuration) ?? (node["until"] != nil) }
 
     /// The table of triggers. Its hints depend on which trigger of another program the mapping is, and on whether a
     /// `wait_for` has the trigger, beside which some keys belong.
@@ -101,7 +147,8 @@ extension RuleSetReader {
     }
 
     private mutating func rejectKeysOfButtons(in fields: CheckedMapping) {
-        rejectKeys(["event", "clicks", "pattern", "part", "collect"], of: "button", in: fields)
+        rejectKeys(["event"], of: "button", "chord", in: fields)
+        rejectKeys(["clicks", "pattern", "part", "collect"], of: "button", in: fields)
         rejectKeys(["for"], of: "button", "state", in: fields)
         rejectKeys(["within"], of: "chord", in: fields)
         rejectKeys(["from", "to"], of: "state", in: fields)

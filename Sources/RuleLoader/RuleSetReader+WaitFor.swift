@@ -20,8 +20,8 @@ extension RuleSetReader {
         {
             checker.error("E210", at: key, "\"claim\" is allowed only with a button or a chord")
         }
-        // A timeout in the trigger is reported already.
-        let hasTimeoutInside = nodes.contains { $0["timeout"] != nil }
+        // A timeout in the trigger is reported already, and so is the value of another step.
+        let hasTimeoutInside = nodes.contains { $0["timeout"] != nil || RuleSetReader.isOtherWait($0) }
         let timeout = hasTimeoutInside && !fields.isWritten("timeout") ? nil : readTimeout(fields)
         let results: [String: Scope.Saved]? = context.scope.results
         if let timeout { checkDurations(of: nodes, triggers, within: timeout) }

@@ -18,7 +18,8 @@ extension MappingTable {
         foreignHints: [
             "service": "use publish:, run: or shell:", "command": "use run: or shell:", "mqtt": "use publish:",
             "entity_id": "use publish: with the topic of the device", "wait_template": "use wait:",
-            "wait_for_trigger": "use wait_for:", "exec": "use run:",
+            "wait_for_trigger": "use wait_for:", "exec": "use run:", "on_timeout": "use else:",
+            "continue_on_timeout": "write else: with the steps for that case; the run then continues after them",
             "elif": "use choose:, one branch for each condition",
             "sequence": "write the steps one after another, or use script:", "while": "use repeat: with while: held",
             "until": "use wait: with until: and timeout:", "condition": "use if: and then:",
@@ -50,6 +51,7 @@ extension MappingTable {
             "minutes": "for a time write delay: 5m; a wait has until: and timeout:",
             "milliseconds": "for a time write delay: 500ms; a wait has until: and timeout:",
             "for": "use until: and timeout:", "condition": "use until:",
+            "else": "write else: beside wait:, not in it",
         ])
 
     /// The table of a `wait` whose `timeout` stands beside it, which is reported there.

@@ -208,6 +208,9 @@ extension MappingTable {
             "events": "use event:", "device": "use button:", "device_id": "use button:", "entity_id": "use button:",
             "type": "use event:", "subtype": "use event:", "duration": "use for:", "count": "use clicks:",
             "gesture": "use event:", "action": "use event:",
+            "above": "write to: new > 25, and from: old <= 25 to run only when the value rises above it",
+            "below": "write to: new < 25, and from: old >= 25 to run only when the value falls below it",
+            "not_to": "write the other values under to:, or to: new != 'VALUE'",
         ])
 
     static let queued = MappingTable(

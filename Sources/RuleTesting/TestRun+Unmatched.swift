@@ -6,12 +6,14 @@ import Rules
 // The rules that nothing has matched, for the message of a test that fails.
 extension TestRun {
     /// For each rule that nothing has matched since the latest `expect`, although it has a trigger for a button that had an
-    /// event, for a state that had a message, or for a time that came on another weekday: what happened and what the rule
-    /// needs. A rule that another one replaced, because it is a fallback, is listed, too.
+    /// event, for a state that had a message, or for a time that came on another weekday or comes later: what happened and what
+    /// the rule needs. A rule that another one replaced, because it is a fallback, is listed, too.
     var unmatched: [String] {
         rules.rules.filter { !judgedRules.contains($0.id) }.compactMap { rule in
             let reasons = [unmatchedPress(rule)].compactMap(\.self) + (stateReasons[rule.id] ?? [])
-            guard let text = reasons.isEmpty ? otherWeekday(rule) : reasons.joined(separator: "; ") else { return nil }
+            guard
+                let text = reasons.isEmpty ? otherWeekday(rule) ?? laterTime(rule) : reasons.joined(separator: "; ")
+            else { return nil }
             return "\(rule.id) › not_matched: \(text)"
         }
     }
@@ -44,5 +46,22 @@ extension TestRun {
             }
         }
         return nil
+    }
+
+    /// The sentence about the next time of a rule on this day, if time has passed since the latest `expect`, no button had an
+    /// event and no state a message: the test probably waits for that time, and `advance` ends before it.
+    private func laterTime(_ rule: Rule) -> String? {
+        let now = wallClock
+        guard now > clockAtExpect, heard.isEmpty, stateReasons.isEmpty else { return nil }
+        let moments = rule.triggers.flatMap { trigger -> [UTCTime] in
+            guard case .times(let trigger) = trigger.origin else { return [] }
+            return trigger.times.times.compactMap { $0.moment(onDayOf: now, in: rules.timeZone) }.filter { moment in
+                let day = rules.timeZone.localTime(at: moment).weekday
+                return moment > now && (trigger.times.weekdays.isEmpty || trigger.times.weekdays.contains(day))
+            }
+        }
+        guard let next = moments.min() else { return nil }
+        let rest = DurationText.text(milliseconds: next.milliseconds - now.milliseconds)
+        return "its time comes \(rest) after this step; write a longer advance: before it"
     }
 }

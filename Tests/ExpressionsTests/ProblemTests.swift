@@ -105,6 +105,9 @@ struct ProblemTests {
             ("inputs.lmp", #"E402 7..<10 this script has no input "lmp"; did you mean "lamp"?"#),
             ("states.lux.value", #"E402 11..<16 states.lux is a value and has no field "value""#),
             ("scene", "E402 0..<5 unknown name scene; write variables.scene, or 'scene' for text"),
+            ("new > 3", "E402 0..<3 unknown name new; write trigger.new, or 'new' for text"),
+            ("trigger.to == 'a'", #"E402 8..<10 trigger has no field "to"; write trigger.new"#),
+            ("trigger.from_state == 'a'", #"E402 8..<18 trigger has no field "from_state"; write trigger.old"#),
             ("volume + 1", "E402 0..<6 unknown name volume; write variables.volume, or 'volume' for text"),
             ("length", "E402 0..<6 length is a function; write length(s)"),
             ("'abc'.length", #"E402 6..<12 string has no field "length""#),
@@ -136,6 +139,14 @@ struct ProblemTests {
                 "E404 0..<8 cannot divide number and integer: 2.5 // 1; // needs integers; round(x) gives one"
             ),
             ("1h / 1m", "E404 0..<7 cannot divide duration and duration: 1h / 1m; seconds(d) gives a number"),
+            (
+                "trigger.old + 1",
+                "E404 0..<15 cannot add string and integer: trigger.old + 1; write number(trigger.old), or use ~ to join text"
+            ),
+            (
+                "1 - trigger.new",
+                "E404 0..<15 cannot subtract integer and string: 1 - trigger.new; write number(trigger.new)"
+            ),
             ("'a' + 'b'", "E404 0..<9 cannot add string and string: 'a' + 'b'; use ~ to join text"),
             (
                 "states.hall_light + 1",

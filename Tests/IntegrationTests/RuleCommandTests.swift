@@ -154,7 +154,7 @@ struct RuleCommandTests {
             (["explain", "hall", "click", "--held-for", "2s"], "hold"),
             (["explain", "hall", "hold", "--held-for", "2"], "2s"),
             (["explain", "hall", "clik"], "Did you mean \"click\"?"),
-            (["explain", "hall", "click", "--at", "25:00"], "25:00"),
+            (["explain", "hall", "click", "--at", "25:00"], "--at takes a time from 00:00 to 23:59:59, not \"25:00\""),
         ] {
             let program = try workshop.tryck(arguments + ["--rules", home])
             #expect(try program.status() == 64, "\(arguments): \(program.text)")

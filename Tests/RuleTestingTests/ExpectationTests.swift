@@ -143,6 +143,24 @@ struct ExpectationTests {
         #expect(try why("{button: a, event: click}", "- state: {door: true}") == nil)
     }
 
+    @Test("a failure says how long after the last step the time of a rule comes, if a test waits for it")
+    func laterTime() throws {
+        let rules = """
+            rules:
+              - {id: one, triggers: {at: ['12:05', '12:10']}, actions: {publish: {topic: x}}}
+              - {id: two, triggers: {at: '12:05', weekday: mon}, actions: {publish: {topic: x}}}
+            """
+        func failure(_ steps: String) throws -> String {
+            try Tested.failure(rules, steps: steps + "- expect: [{publish: {topic: y}}]")
+        }
+        let early = try failure("- advance: 4m\n")
+        #expect(
+            early.hasSuffix(
+                "why       one › not_matched: its time comes 1m after this step; write a longer advance: before it"))
+        #expect(!(try failure("")).contains("its time comes"))
+        #expect(!(try failure("- event: {button: a, event: click}\n- advance: 1m\n")).contains("its time comes"))
+    }
+
     @Test("a failure says that the time of a rule came on another weekday")
     func unmatchedWeekday() throws {
         let rules = "rules: [{id: one, triggers: {at: '12:05', weekday: mon}, actions: {publish: {topic: x}}}]"

@@ -184,7 +184,8 @@ package struct EditPlace: Sendable {
             names.append(NameKind(kind))
             if kind == .source { words.append("any") }
             if kind == .button { includesGroups = false }
-        case .text, .template, .expression, .scalar, .integer, .number, .duration, .delay, .offset, .moment, .rate,
+        case .text, .template, .expression, .scalar, .integer, .number, .duration, .delay, .offset, .clockTime, .moment,
+            .rate,
             .status, .json, .empty, .name, .mapping, .declarations, .keyed, .matching, .list, .either, .oneOrMany:
             break
         }

@@ -42,7 +42,8 @@ package struct KeyDescription: Hashable, Sendable {
             switch alternative {
             case .mapping, .declarations, .keyed, .matching, .list, .json: false
             case .text, .template, .expression, .boolean, .scalar, .integer, .number, .duration, .delay, .offset,
-                .clock, .moment, .rate, .weekday, .status, .empty, .oneOf, .exactly, .reference, .name, .either,
+                .clock, .clockTime, .moment, .rate, .weekday, .status, .empty, .oneOf, .exactly, .reference, .name,
+                .either,
                 .oneOrMany:
                 true
             }

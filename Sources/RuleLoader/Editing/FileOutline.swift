@@ -141,7 +141,8 @@ private struct NameWalk {
                 if kind != .input { add(NameKind(kind), key, at: entry.key, isDeclaration: false) }
                 visit(entry.value, value)
             case .text, .template, .expression, .boolean, .scalar, .integer, .number, .duration, .delay, .offset,
-                .clock, .moment, .rate, .weekday, .status, .json, .empty, .oneOf, .exactly, .reference, .name,
+                .clock, .clockTime, .moment, .rate, .weekday, .status, .json, .empty, .oneOf, .exactly, .reference,
+                .name,
                 .matching, .list, .oneOrMany, .either:
                 visit(entry.value, value)
             }

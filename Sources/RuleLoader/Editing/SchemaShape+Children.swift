@@ -48,7 +48,7 @@ extension SchemaShape {
         case .either(let shapes): shapes.flatMap(\.alternatives)
         case .oneOrMany(let shape, _): shape.alternatives + [.list(shape, 1...Int.max)]
         case .text, .template, .expression, .boolean, .scalar, .integer, .number, .duration, .delay, .offset, .clock,
-            .moment, .rate, .weekday, .status, .json, .empty, .oneOf, .exactly, .reference, .name, .mapping,
+            .clockTime, .moment, .rate, .weekday, .status, .json, .empty, .oneOf, .exactly, .reference, .name, .mapping,
             .declarations, .keyed, .matching, .list:
             [self]
         }
@@ -61,7 +61,8 @@ extension SchemaShape {
             case .list(let element, _): return element
             case .json: return .json
             case .text, .template, .expression, .boolean, .scalar, .integer, .number, .duration, .delay, .offset,
-                .clock, .moment, .rate, .weekday, .status, .empty, .oneOf, .exactly, .reference, .name, .mapping,
+                .clock, .clockTime, .moment, .rate, .weekday, .status, .empty, .oneOf, .exactly, .reference, .name,
+                .mapping,
                 .declarations, .keyed, .matching, .either, .oneOrMany:
                 continue
             }
@@ -75,7 +76,8 @@ extension SchemaShape {
             switch shape {
             case .mapping, .declarations, .keyed, .matching, .json: true
             case .text, .template, .expression, .boolean, .scalar, .integer, .number, .duration, .delay, .offset,
-                .clock, .moment, .rate, .weekday, .status, .empty, .oneOf, .exactly, .reference, .name, .list,
+                .clock, .clockTime, .moment, .rate, .weekday, .status, .empty, .oneOf, .exactly, .reference, .name,
+                .list,
                 .either, .oneOrMany:
                 false
             }
@@ -89,7 +91,7 @@ extension SchemaShape {
         case .declarations(let shape), .keyed(_, let shape, _), .matching(_, let shape): shape
         case .json: .json
         case .text, .template, .expression, .boolean, .scalar, .integer, .number, .duration, .delay, .offset, .clock,
-            .moment, .rate, .weekday, .status, .empty, .oneOf, .exactly, .reference, .name, .list, .either,
+            .clockTime, .moment, .rate, .weekday, .status, .empty, .oneOf, .exactly, .reference, .name, .list, .either,
             .oneOrMany:
             nil
         }
@@ -112,7 +114,8 @@ extension SchemaShape {
         alternatives.contains { shape in
             switch shape {
             case .template, .json, .scalar, .delay: true
-            case .text, .expression, .boolean, .integer, .number, .duration, .offset, .clock, .moment, .rate,
+            case .text, .expression, .boolean, .integer, .number, .duration, .offset, .clock, .clockTime, .moment,
+                .rate,
                 .weekday, .status, .empty, .oneOf, .exactly, .reference, .name, .mapping, .declarations, .keyed,
                 .matching, .list, .either, .oneOrMany:
                 false

@@ -23,6 +23,7 @@ extension RulesSchema {
         case .delay: RulesSchema.reference(to: "delay")
         case .offset: RulesSchema.reference(to: "offset")
         case .clock(let takesOffset): RulesSchema.reference(to: takesOffset ? "clock" : "daytime")
+        case .clockTime: RulesSchema.reference(to: "clock_time")
         case .moment: RulesSchema.reference(to: "moment")
         case .rate: RulesSchema.reference(to: "rate")
         case .weekday: RulesSchema.reference(to: "weekday")

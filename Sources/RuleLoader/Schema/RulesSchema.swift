@@ -54,6 +54,7 @@ package struct RulesSchema {
         ("offset", .offset, "write 30m, or -30m for earlier"),
         ("clock", .clock, "write 22:00, sunset or sunset - 30m"),
         ("daytime", .daytime, "write 22:00 or sunset; the key offset has the difference"),
+        ("clock_time", .clockTime, "write 23:59:50, or a day and a time"),
         ("moment", .moment, "write 2026-01-15 12:00"),
         ("rate", .rate, "write 20/1m"),
         ("weekday", .weekday, "write mon, or a range such as mon-fri"),

@@ -36,7 +36,7 @@ extension SchemaMapping {
         "press": KeyDetail(.mapping(.press), ["button": "garage", "times": 3, "gap": "200ms"]),
         "chord": KeyDetail(.list(.reference(.button), 2...Int.max), ["bed_left", "bed_right"]),
         "advance": KeyDetail("400ms"),
-        "time": KeyDetail(.either([.clock(takesOffset: false), .moment]), "23:59:50", "2026-03-29 01:59"),
+        "time": KeyDetail(.either([.clockTime, .moment]), "23:59:50", "2026-03-29 01:59"),
         "state": KeyDetail(
             .keyed(.state, .stateValue), ["hall_light": "ON"], ["windows": ["home/window/kitchen": "ON"]]),
         "broker": KeyDetail(),

@@ -18,7 +18,9 @@ extension SchemaShape {
         case .duration(let range): "duration" + SchemaShape.words(range)
         case .delay: "duration, or a template that gives one"
         case .offset: "duration, -12h to 12h"
-        case .clock: "time of day"
+        case .clock(takesOffset: true): "time of day"
+        case .clock(takesOffset: false): "time of day without an offset"
+        case .clockTime: "time of day, not of the sun"
         case .moment: "day and time"
         case .rate: "rate"
         case .weekday: "`mon` … `sun` or a range such as `mon-fri`"
@@ -43,8 +45,8 @@ extension SchemaShape {
         switch self {
         case .either, .oneOrMany: "(\(description))"
         case .text, .template, .expression, .boolean, .scalar, .integer, .number, .duration, .delay, .offset, .clock,
-            .moment,
-            .rate, .weekday, .status, .json, .empty, .oneOf, .exactly, .reference, .name, .mapping, .declarations,
+            .clockTime, .moment, .rate, .weekday, .status, .json, .empty, .oneOf, .exactly, .reference, .name, .mapping,
+            .declarations,
             .keyed, .matching, .list:
             description
         }
@@ -73,9 +75,9 @@ extension SchemaShape {
         switch self {
         case .boolean: [true, false]
         case .oneOf(let words): words.map(JSONValue.string)
-        case .text, .template, .expression, .scalar, .integer, .number, .duration, .delay, .offset, .clock, .moment,
-            .rate,
-            .weekday, .status, .json, .empty, .exactly, .reference, .name, .mapping, .declarations, .keyed,
+        case .text, .template, .expression, .scalar, .integer, .number, .duration, .delay, .offset, .clock, .clockTime,
+            .moment, .rate, .weekday, .status, .json, .empty, .exactly, .reference, .name, .mapping, .declarations,
+            .keyed,
             .matching, .list, .oneOrMany, .either:
             []
         }

@@ -18,6 +18,8 @@ indirect enum SchemaShape: Sendable {
     case offset
     /// A time of day, or a time of the sun, which may have an offset: `sunset - 30m`.
     case clock(takesOffset: Bool)
+    /// A time that a clock shows, without the times of the sun.
+    case clockTime
     /// A day and a time of day.
     case moment
     case rate
