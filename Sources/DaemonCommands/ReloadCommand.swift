@@ -42,7 +42,7 @@ struct ReloadCommand: ParsableCommand {
                 + (hasChanged ? "\(count) loaded" : "nothing has changed: \(count)")
             // Somebody who expects a change may have edited the other file.
             return hasChanged
-                ? [line] : [line, Line("  tryck.yaml and its passwords are read only when the daemon starts", .faint)]
+                ? [line] : [line, Line("  tryck.yaml is not read again: restart the daemon for changes there", .faint)]
         }
     }
 }

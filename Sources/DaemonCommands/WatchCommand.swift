@@ -17,7 +17,7 @@ struct WatchCommand: ParsableCommand {
             messages that Tryck itself publishes, are shown with --all; --json always has them.
 
               tryck watch
-              tryck watch --button kitchen --all
+              tryck watch --button kitchen
               tryck watch --json | jq 'select(.kind == "event")'
             """)
 
@@ -36,7 +36,7 @@ struct WatchCommand: ParsableCommand {
         let candidates = control.candidates
         let isJSON = output.json
         let hidesDetails = !all && !isJSON
-        var chosen = button.map { ButtonLines(of: $0) }
+        var chosen = try button.map(lines)
         try Conversation<Void>.run { conversation in
             conversation.onInterrupt { conversation.end(.success(())) }
             conversation.connect(candidates) { event in
@@ -52,6 +52,16 @@ struct WatchCommand: ParsableCommand {
             }
             conversation.send(.request(ControlRequestName.watch))
         }
+    }
+}
+
+extension WatchCommand {
+    /// The lines about the button with this name or id.
+    private func lines(of button: String) throws(Failure) -> ButtonLines {
+        let known = try control.ask(ControlRequestName.buttons).arrayValue ?? []
+        guard let found = known.first(where: { $0["name"]?.stringValue == button || $0["id"]?.stringValue == button })
+        else { throw Failure(.usage, "no button has the name or id \"\(button)\": tryck buttons lists them") }
+        return ButtonLines(of: found["name"]?.stringValue ?? button, id: found["id"]?.stringValue)
     }
 }
 

@@ -70,7 +70,7 @@ struct Diagnosis: Hashable, Sendable {
 
     /// A site may leave all rules to its engines.
     private var absentRules: Finding {
-        guard status?["uplink"]?["topic"]?.stringValue == nil else {
+        guard !seen.isSite, status?["uplink"]?["topic"]?.stringValue == nil else {
             return .ok(.rules, "none: its engines have the rules")
         }
         return .warning(
@@ -98,7 +98,9 @@ struct Diagnosis: Hashable, Sendable {
         guard let buttons = seen.buttons else { return nil }
         let low = buttons.filter { $0["battery_low"]?.boolValue == true }.map { $0.text("name").visible }
         guard !low.isEmpty else { return .ok(.batteries, "none is low") }
-        return .warning(.batteries, "low: \(low.joined(separator: ", ")): change it, a CR2032", mend: "tryck buttons")
+        let others = low.count > 3 ? " and \(low.count - 3) others" : ""
+        return .warning(
+            .batteries, "low: \(low.prefix(3).joined(separator: ", "))\(others): change it, a CR2032", mend: "tryck buttons")
     }
 
     private var daemon: Finding {

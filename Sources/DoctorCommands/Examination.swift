@@ -42,6 +42,7 @@ struct Examination {
         switch setup {
         case .success(let setup):
             seen.rulesPath = setup.rulesOnDisk.path
+            seen.isSite = setup.configuration.uplink != nil
             secrets = loadRules(setup.rulesOnDisk, &seen)
             secrets.formUnion(setup.configuration.mqttPassword.map { [$0.value] } ?? [])
             secrets.formUnion(setup.configuration.uplink?.password.map { [$0.value] } ?? [])

@@ -65,6 +65,8 @@ struct Observations: Hashable, Sendable {
     var rules = File.absent
     /// The entry file of the rules, whether it exists or not.
     var rulesPath = "/etc/tryck/rules/home.yaml"
+    /// True if the configuration has an uplink.
+    var isSite = false
     /// True if the configuration reads a password from `secrets.yaml`.
     var hasSecretPassword = false
     /// How many of the rules' own tests fail.

@@ -173,7 +173,7 @@ package struct LanguageServer: Sendable {
 
     /// True if a message is about a document that was opened and not checked yet.
     private func isUnchecked(_ message: WaitingMessages.Message) -> Bool {
-        message.path.map { documents[$0] != nil && entries[$0] == nil && due[$0] != nil } ?? false
+        message.path.map { documents[$0] != nil && !sets.hasSet(of: $0) && due[$0] != nil } ?? false
     }
 
     /// True for a message that need not wait for the checks that are due or under way: a completion of a document that was

@@ -157,7 +157,13 @@ struct ExplainCommand: ParsableCommand {
         guard !named.isEmpty else { return [] }
         let paired = try control.ask(ControlRequestName.buttons).arrayValue ?? []
         return named.filter { name in
-            set.buttons.contains { $0.name == name } && !paired.contains { $0["name"]?.stringValue == name }
+            guard let declared = set.buttons.first(where: { $0.name == name }) else { return false }
+            // The rules of the daemon may give the button another name.
+            return !paired.contains { button in
+                ["name", "id", "serial", "uuid", "nickname"].contains {
+                    [name, declared.hardware.text].contains(button[$0]?.stringValue)
+                }
+            }
         }
     }
 

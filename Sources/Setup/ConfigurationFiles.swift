@@ -1,5 +1,6 @@
 import ButtonModel
 import Diagnostics
+import Glibc
 import Hub
 import JSON
 import Platform
@@ -146,7 +147,7 @@ package struct ConfigurationFiles: Sendable {
         var inputs = LoadInputs(variables: environment)
         switch RuleFiles.file(secretsPath) {
         case .files(let files): inputs.secrets = files.first.map { SourceFile($0) }
-        case .cannotBeRead: inputs.areSecretsHidden = true
+        case .cannotBeRead: inputs.areSecretsHidden = access(secretsPath, R_OK) != 0 && errno == EACCES
         case .noSuchFile, .isOutside, .tooManyFiles: break
         }
         return inputs

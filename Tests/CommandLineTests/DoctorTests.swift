@@ -263,7 +263,7 @@ extension DoctorTests {
                 Fault(name: "rules with a warning") {
                     $0.rules = .good(name: "home.yaml", content: "1 rule", warnings: 1)
                 },
-                Fault(name: "no rules") { $0.rules = .absent },
+                Fault(name: "no rules", isWithoutDaemon: true) { $0.rules = .absent },
                 Fault(name: "a failing test") { $0.failingTests = 2 },
                 Fault(name: "state directory not writable", isWithoutDaemon: true) {
                     $0.stateDirectory.condition = .notWritable(cause: "Permission denied")

@@ -371,6 +371,8 @@ struct RecordingTests {
                 "extraTrustRoots",
                 "trustRootNames", "radios", "sources", "broker", "hasBroker",
                 "control", "logLevel", "processEnvironment", "stateDirectory", "builtAt", "ruleFault", "ruleProblems",
+                // Only messages name it.
+                "missingRulesPath",
                 "lostState", "ringWarning", "capture", "hasMetrics", "simulatedButtons",
                 // A replay presses no button.
                 "simulatedIdentities", "flicdListen",

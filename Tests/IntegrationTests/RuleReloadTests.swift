@@ -61,7 +61,7 @@ struct RuleReloadTests {
         let house = try RuleHouse(Self.rules("first"), configuration: "control: {mqtt: settings}")
         house.daemon.signal(SIGHUP)
         try house.daemon.line(containing: "the rules were read again and have not changed")
-        #expect(try house.tryck("reload") == "✓ nothing has changed: 1 rule")
+        #expect(try house.tryck("reload").hasPrefix("✓ nothing has changed: 1 rule\n"))
         let answer = try JSONValue(parsing: house.tryck("reload", "--json"))
         #expect(answer["state"] == "ok" && answer["rules"] == 1 && answer["changed"] == false)
         #expect(answer["problems"]?.arrayValue?.first?["code"] == "W706")
@@ -148,7 +148,7 @@ struct RuleReloadTests {
         try house.heard(#"bridge/response/rules/reload {"status":"error""#)
         try house.workshop.write("rules/home.yaml", Self.rules("second", tests))
         try house.reloaded()
-        #expect(try house.tryck("reload", "--test") == "✓ nothing has changed: 1 rule")
+        #expect(try house.tryck("reload", "--test").hasPrefix("✓ nothing has changed: 1 rule\n"))
         _ = try house.tryck("status")
     }
 

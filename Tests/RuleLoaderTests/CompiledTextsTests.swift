@@ -22,7 +22,7 @@ struct CompiledTextsTests {
         let spellings = ["K\u{FC}che", "Ku\u{308}che"]
         let rules = zip(["a", "b", "c", "d"], spellings + spellings)
             .map { Self.rule($0, "actions: [{log: \"\($1) {{ now.hour }}\"}]") }.joined()
-        let octets = try logs("rules:\n" + rules).map { template in
+        let octets = try logs("rules:\n" + rules).map { template -> [UInt8] in
             if case .literal(let text)? = template.parts.first { Array(text.utf8) } else { [] }
         }
         let expected = (spellings + spellings).map { Array("\($0) ".utf8) }

@@ -90,8 +90,8 @@ extension Hub {
             guard uplink == nil, let path = configuration.missingRulesPath else { return [] }
             return ["there are no rules: \(path) does not exist; create it, or put tryck.yaml beside your rules"]
         }
-        // An engine knows the buttons of a site only after the site was connected to it.
-        let missing = feed == nil ? rules.missingButtons : []
+        // The buttons of a site or of a flicd are known only after it was connected.
+        let missing = feed == nil && configuration.sources.isEmpty ? rules.missingButtons : []
         guard let first = missing.first else { return [] }
         let place = "\(first.location.file):\(first.location.line)"
         let others =

@@ -247,7 +247,11 @@ package struct RuleEngine: Sendable {
         var effects = initialEffects
         initialEffects = []
         world.refreshAges(at: now)
-        world.beginDraws(at: now)
+        if case .timerFired = input {
+            world.beginDraws(of: timer.armed ?? now, at: now)
+        } else {
+            world.beginDraws(at: now)
+        }
         switch input {
         case .wallClock(let time, let isBelievable):
             clockWasSet(to: time, isBelievable: isBelievable, at: now, &effects)
@@ -279,7 +283,6 @@ package struct RuleEngine: Sendable {
         case .requested(let request): requested(request, at: now, &effects)
         case .given(let given): self.given(given, at: now, &effects)
         case .timerFired:
-            world.beginDraws(of: timer.armed ?? now, at: now)
             timer.fired()
             timerFiredAt = now
             timerFired(at: now, &effects)
