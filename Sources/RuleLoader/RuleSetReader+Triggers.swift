@@ -15,7 +15,7 @@ extension RuleSetReader {
         if let text = node.scalar {
             checker.noMapping(
                 "E203", at: node, "a trigger must be a mapping",
-                hint: hint(forTrigger: text, isAwaited: isAwaited) ?? "write key: value")
+                hint: (node.tag == nil ? hint(forTrigger: text, isAwaited: isAwaited) : nil) ?? "write key: value")
             return nil
         }
         if isAwaited, reportsUntil(node) { return nil }
