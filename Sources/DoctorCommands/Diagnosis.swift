@@ -1,4 +1,5 @@
 import ButtonModel
+import CommandSupport
 import CommandText
 import ControlClient
 import JSON
@@ -100,7 +101,8 @@ struct Diagnosis: Hashable, Sendable {
         guard !low.isEmpty else { return .ok(.batteries, "none is low") }
         let others = low.count > 3 ? " and \(low.count - 3) others" : ""
         return .warning(
-            .batteries, "low: \(low.prefix(3).joined(separator: ", "))\(others): change it, a CR2032", mend: "tryck buttons")
+            .batteries, "low: \(low.prefix(3).joined(separator: ", "))\(others): change it, a CR2032",
+            mend: "tryck buttons")
     }
 
     private var daemon: Finding {

@@ -28,8 +28,8 @@ extension FeedSource {
         /// The first and the last message that this process took and whose claim the broker has not acknowledged. If the connection
         /// ends, the broker may have received neither the claims nor the actions.
         var unconfirmed: ClosedRange<Int>?
-        /// When the first message was taken while none was unconfirmed; not `nil` if `unconfirmed` is not.
-        var unconfirmedSince: Instant?
+        /// When each message was taken that is open or unconfirmed, in order.
+        private(set) var taken: [Taken] = []
         /// True if a connection has ended since the button was started last, so that what is unconfirmed may be lost.
         var isReconnected = false
         /// True if a message has arrived that does not follow the cursor.
@@ -46,6 +46,21 @@ extension FeedSource {
         /// The number up to which everything is done, whatever the connection loses. The rest of `done` is known to be done only
         /// as long as the connection is up, or if the broker says so afterwards.
         var certainlyDone: Int { min(done, unconfirmed.map { $0.lowerBound - 1 } ?? done) }
+
+        private static let maximumTaken = 1024
+
+        struct Taken: Hashable, Sendable {
+            var number: Int
+            var at: Instant
+        }
+
+        /// When the first of the messages was taken that are given up if the connection ends now: those that are unconfirmed, and
+        /// those that are open together with them. `nil` if none is.
+        var givenUpSince: Instant? {
+            guard let unconfirmed else { return nil }
+            let first = min(unconfirmed.lowerBound, open?.lowerBound ?? unconfirmed.lowerBound)
+            return taken.first { $0.number >= first }?.at
+        }
 
         init() {}
 
@@ -76,15 +91,19 @@ extension FeedSource {
 
         /// A message with the numbers above `previous` was taken, and its claim is announced.
         mutating func awaitConfirmation(after previous: Int, _ number: Int, at now: Instant) {
-            if unconfirmed == nil { unconfirmedSince = now }
             unconfirmed = (unconfirmed?.lowerBound ?? previous + 1)...number
+            let first = min(unconfirmed?.lowerBound ?? number, open?.lowerBound ?? number)
+            taken.removeAll { $0.number < first }
+            // The first message stays, because the others are given up with it.
+            if taken.count == Self.maximumTaken { taken.remove(at: 1) }
+            taken.append(Taken(number: number, at: now))
         }
 
         /// The broker has acknowledged the first of the announced claims.
         mutating func confirmed() {
             guard let number = takeAnnounced(), let range = unconfirmed, number >= range.lowerBound else { return }
             unconfirmed = number < range.upperBound ? (number + 1)...range.upperBound : nil
-            if unconfirmed == nil { unconfirmedSince = nil }
+            if unconfirmed == nil, open == nil { taken = [] }
         }
 
         /// One of the announced claims was not published. It need not be the first, because the client refuses some before the

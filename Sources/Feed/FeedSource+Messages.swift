@@ -38,7 +38,6 @@ extension FeedSource {
         if button.isReconnected {
             self[key]?.isReconnected = false
             self[key]?.unconfirmed = nil
-            self[key]?.unconfirmedSince = nil
         }
         announceIfNeeded(key)
         // A claim with the number 0 is recorded here, because it belongs to no message that would record it.

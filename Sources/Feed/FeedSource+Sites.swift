@@ -169,7 +169,7 @@ extension FeedSource {
         }
         if let own = button.claim, own.installation != hello.installation {
             button.open = nil
-            (button.unconfirmed, button.unconfirmedSince) = (nil, nil)
+            button.unconfirmed = nil
             // Their acknowledgements say nothing about the numbers of this installation.
             button.announced = button.announced.map { _ in 0 }
             deadlines.cancel(.done(key))

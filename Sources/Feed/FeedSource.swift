@@ -266,7 +266,7 @@ package struct FeedSource: Sendable {
             effects.append(.offline(site: name))
         }
         for key in allKeys {
-            if let since = self[key]?.unconfirmedSince {
+            if let since = self[key]?.givenUpSince {
                 effects.append(.gaveUp(site: key.site, key.button, since: since))
             }
             self[key]?.connectionEnded()

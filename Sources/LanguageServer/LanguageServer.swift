@@ -140,7 +140,9 @@ package struct LanguageServer: Sendable {
         }
         while phase != .ended, !isWaiting, let message = nextMessage() { take(message, at: now) }
         // What the editor sent before it closed its end is still carried out: `shutdown` may be among it.
-        if hasInputEnded, phase != .ended, waiting.isEmpty { end(status: phase == .shutDown ? 0 : 1) }
+        if hasInputEnded, phase != .ended, waiting.isEmpty, !isWaiting, renameRequest == nil {
+            end(status: phase == .shutDown ? 0 : 1)
+        }
         beginCheck(at: now)
         defer { effects = [] }
         return effects
@@ -157,6 +159,8 @@ package struct LanguageServer: Sendable {
             return handle(message.content, at: now)
         }
         if !isChecking {
+            // Another change may have put off the first check of the document.
+            if isUnchecked(message), let path = message.path { due[path] = now }
             beginCheck(at: now)
             return isChecking ? waiting.putBack(message) : handle(message.content, at: now)
         }

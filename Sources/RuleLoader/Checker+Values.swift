@@ -113,7 +113,8 @@ extension Checker {
         case .hidden:
             error(
                 "E309", from: start, to: start.advanced(by: 7), alias: node.alias,
-                "\(secrets.fileName) cannot be read by this user", hint: "run the command with sudo; the daemon's user must be able to read it, too")
+                "\(secrets.fileName) cannot be read by this user",
+                hint: "run the command with sudo; the daemon's user must be able to read it, too")
             return nil
         case .missing(let hint):
             error(

@@ -48,7 +48,8 @@ struct Secrets {
     func value(of name: String) -> Lookup {
         guard hasFile else {
             return isHidden
-                ? .hidden : .missing(hint: "create secrets.yaml beside the file, with a line  \(Checker.shown(name)): THE SECRET")
+                ? .hidden
+                : .missing(hint: "create secrets.yaml beside the file, with a line  \(Checker.shown(name)): THE SECRET")
         }
         if let value = values[name] { return .found(value) }
         if isUnreadable || wrongNames.contains(name) { return .unreadable }

@@ -182,7 +182,9 @@ extension TestRun {
         case .recognised(let event): note(event.button, event.kind.name)
         case .variableChanged, .enabledChanged, .triggerModeDropped, .unsubscribe: break
         case .log(_, let line):
-            if isSettingClock, line.contains(" missed ") { reasons.append("\(line): time: jumps over it, and advance: lets it come") }
+            if isSettingClock, line.contains(" missed ") {
+                reasons.append("\(line): time: jumps over it, and advance: lets it come")
+            }
         case .started(let run, let rule, _):
             nextRun = max(nextRun, run.rawValue + 1)
             live[run] = rule

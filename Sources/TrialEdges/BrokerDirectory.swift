@@ -44,7 +44,9 @@ final class BrokerDirectory {
         guard fchmod(directory.descriptor, 0o700) == 0 else {
             throw Failure(sentence: "cannot restrict access to \(path): \(systemMessage(errno))")
         }
-        _ = directory.lock()
+        guard directory.lock() else {
+            throw Failure(sentence: "another program uses \(path) for mosquitto")
+        }
         return directory
     }
 

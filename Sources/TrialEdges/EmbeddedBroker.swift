@@ -213,7 +213,10 @@ package final class EmbeddedBroker {
 
     private func open(_ place: Place) throws(BrokerDirectory.Failure) -> BrokerDirectory {
         switch place {
-        case .directory(let path): return try BrokerDirectory.open(path)
+        case .directory(let path):
+            // Another value for the same directory could not lock it.
+            if let directory, directory.path == path, directory.isThere { return directory }
+            return try BrokerDirectory.open(path)
         case .temporary(let parent):
             // If it was removed, another user may have created it anew.
             if let temporaryDirectory, temporaryDirectory.isThere { return temporaryDirectory }

@@ -56,6 +56,7 @@ struct HintTests {
         "a name has at most 64 of a-z, 0-9 and _, and begins with a letter",
         "add actions: to it",
         "add after: 22:00 to it",
+        "declare it: buttons: {bath: SERIAL}; tryck buttons shows the serial numbers",
         "add at: to it",
         "add button: to it",
         "add count: to it",

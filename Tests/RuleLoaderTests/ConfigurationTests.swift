@@ -156,7 +156,7 @@ struct ConfigurationTests {
         inputs.areSecretsHidden = true
         let hidden = FileLoader.configuration(file, in: inputs).diagnostics.first
         #expect(hidden?.code == "E309" && hidden?.message == "secrets.yaml cannot be read by this user")
-        #expect(hidden?.hint == "run the command with sudo")
+        #expect(hidden?.hint == "run the command with sudo; the daemon's user must be able to read it, too")
     }
 
     @Test("a topic that others are made from may have 128 bytes")

@@ -64,6 +64,9 @@ struct RedactionTests {
                 "kind": "***", "count": 1, "list": ["***", "11"],
             ])
         #expect(Redaction(["é1"])("café1 é1 é12") == "café1 *** é12")
+        #expect(
+            hide(#"a%2Fon, a%20on, a%2on, x\non, x\u000aon, xnon"#)
+                == #"a%2F***, a%20***, a%2on, x\n***, x\u000a***, xnon"#)
     }
 
     @Test("neither a mark in JSON nor what somebody sends in place of a mark is read as a value")

@@ -36,7 +36,7 @@ struct RunSchedulerTests {
         #expect(scheduler.takeStart() == nil)
         #expect(scheduler.count == 1)
         #expect(scheduler.withdraw(RunID(rawValue: 2), startsNext: true) == nil)
-        _ = scheduler.enqueueApart(0, Self.cause)
+        _ = scheduler.enqueueApart(0, Self.cause, at: Instant(nanoseconds: 0))
         #expect(scheduler.takeStart()?.group == nil)
     }
 

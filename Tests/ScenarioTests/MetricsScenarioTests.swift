@@ -125,6 +125,7 @@ struct MetricsScenarioTests {
     func secrets() {
         var rules = HouseRules("version: 1\n")
         rules.set.confidential = ["kitch"]
+        rules.set.secretValues = ["kitch"]
         let house = Self.house(rules)
         #expect(Self.samples(house).contains(#"tryck_button_connected{button="***en",id="80e4da000001"} 1"#))
         #expect(!house.metrics.contains { $0.text.contains("kitch") })

@@ -150,6 +150,36 @@ struct OpenPressScenarioTests {
         #expect(Self.fate(effects).sorted() == ["lamp on", "reported 3 to 3"])
     }
 
+    @Test("a queued run of a press that is done stays, when the claim of the next press is lost")
+    func queuedAndConfirmed() {
+        var house = EngineHouse.leading(Self.queued)
+        for number in [1, 3] {
+            _ = Self.acknowledge(house.hear(number) + house.hear(number + 1, .up(.click)), &house)
+            _ = house.wait(.seconds(1))
+        }
+        var effects = Self.breakOff(&house, house.hear(5))
+        effects += Self.comeBack(&house, last: 5, claimed: 4)
+        #expect(Self.fate(effects).sorted() == ["lamp on", "lamp on", "reported 5 to 5"])
+    }
+
+    @Test("a run of the confirmed part of a press ends when the press is reported as a whole")
+    func runOfOpenPress() {
+        var house = EngineHouse.leading(
+            """
+            version: 1
+            defaults: {queued: accept}
+            rules:
+              - id: later
+                triggers: {button: any, event: down}
+                actions: [{delay: 5s}, {publish: {topic: lamp, payload: "on"}}]
+              - {id: three, triggers: {button: any, clicks: 3}, actions: {publish: {topic: lamp, payload: three}}}
+            """)
+        _ = Self.acknowledge(house.hear(1), &house)
+        var effects = Self.breakOff(&house, house.hear(2, .up(.open)))
+        effects += Self.comeBack(&house, last: 2, claimed: 1)
+        #expect(Self.fate(effects) == ["reported 1 to 2"])
+    }
+
     @Test("a hold that was told ends, although its claims were lost")
     func hold() {
         var house = EngineHouse.leading(Self.held)

@@ -138,10 +138,10 @@ extension ESPHomeRadio {
         guard !links.isEmpty else { return failDeaf(at: now) }
         // The links work without the scanner, and would end with the connection, which repairs no more than a restart of the
         // scanner does. A change of the scanner's mode restarts it.
-        silenceCount += 1
         let canRestart = features.contains(.scannerState)
         // After the first time, only a button without a link needs the scanner.
-        guard silenceCount == 1 || expected.contains(where: { place(of: $0.address.rawValue) == nil }) else { return }
+        guard silenceCount == 0 || expected.contains(where: { place(of: $0.address.rawValue) == nil }) else { return }
+        silenceCount += 1
         if canRestart {
             messages.append(.setScannerMode(isActive: listening != .active))
             setScannerMode()

@@ -30,6 +30,8 @@ struct ConcurrencyGroup: Sendable {
         /// The latest event, with the steps of all events added up.
         var event: Event
         var match: RuleIndex.Match
+        /// When the first of the events was added.
+        var addedAt: Instant
     }
 
     /// In the order in which they started.

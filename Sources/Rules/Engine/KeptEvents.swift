@@ -9,6 +9,8 @@ struct KeptEvents: Sendable {
         var event: Event
         /// A serial number, which is equal for all matches of the same event.
         var number: UInt64
+        /// When the event was kept.
+        var keptAt: Instant
     }
 
     private struct Waiting: Sendable {
@@ -40,15 +42,24 @@ struct KeptEvents: Sendable {
         entry.deadline = now + GestureRecogniser.storedEventGap
         defer { waiting[button] = entry }
         let earlier = entry.kept.firstIndex { $0.match.rule == match.rule }.map { entry.kept.remove(at: $0) }
-        entry.kept.append(Kept(match: match, event: event, number: number))
+        entry.kept.append(Kept(match: match, event: event, number: number, keptAt: now))
         return earlier
     }
 
     /// Removes and returns a button's events for the rules that `isDecided` accepts, in the order in which they came.
     mutating func take(of button: ButtonID, where isDecided: (_ rule: Int) -> Bool = { _ in true }) -> [Kept] {
+        take(of: button) { isDecided($0.match.rule) }
+    }
+
+    /// Removes and returns a button's events that were kept at this time or later.
+    mutating func take(of button: ButtonID, since start: Instant) -> [Kept] {
+        take(of: button) { $0.keptAt >= start }
+    }
+
+    private mutating func take(of button: ButtonID, _ isTaken: (Kept) -> Bool) -> [Kept] {
         guard var entry = waiting[button] else { return [] }
-        let decided = entry.kept.filter { isDecided($0.match.rule) }
-        entry.kept.removeAll { isDecided($0.match.rule) }
+        let decided = entry.kept.filter(isTaken)
+        entry.kept.removeAll(where: isTaken)
         waiting[button] = entry.kept.isEmpty ? nil : entry
         return decided
     }

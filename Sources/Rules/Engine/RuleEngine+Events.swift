@@ -114,7 +114,7 @@ extension RuleEngine {
             keep(event, match, at: now, &effects)
         } else if let gate = judgement.stoppedBy, gate != .mode {
             stop(match.rule, gate, cause, judgement.reason, &effects)
-        } else if event.isRotation, addTurn(event, match) {
+        } else if event.isRotation, addTurn(event, match, at: now) {
             return
         } else if let gate = judgement.stoppedBy {
             stop(match.rule, gate, cause, judgement.reason, &effects)

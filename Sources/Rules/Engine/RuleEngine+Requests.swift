@@ -42,7 +42,7 @@ extension RuleEngine {
         if let gate = judgement.stoppedBy {
             stop(rule, gate, event.cause, judgement.reason, &effects)
         } else if isDryRun {
-            enqueueApart(rule, event.cause, &effects)
+            enqueueApart(rule, event.cause, at: now, &effects)
         } else if !isActing {
             stop(rule, .mode, event.cause, "this engine does not lead", &effects)
         } else {

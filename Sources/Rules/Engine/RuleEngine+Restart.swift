@@ -283,13 +283,13 @@ extension RuleEngine {
         // A chord that waited for this button may fail now, and release the presses of others.
         recognised(recogniser.handle(.abandoned(button), at: now), at: now, &effects)
         for group in scheduler.groups.keys.sorted() {
-            endQueued(in: group, as: .interrupted, &effects) { $0.button == button }
+            endQueued(in: group, as: .interrupted, &effects) { $0.button == button && $1 >= start }
         }
         for id in scheduler.ids
-        where scheduler.runs[id].map({ $0.cause.button == button && $0.startedAt >= start }) ?? false {
+        where scheduler.runs[id].map({ $0.cause.button == button && $0.addedAt >= start }) ?? false {
             interrupt(id, because: .givenUp, at: now, &effects)
         }
-        drop(kept.take(of: button), because: "its presses are reported as interrupted", &effects)
+        drop(kept.take(of: button, since: start), because: "its presses are reported as interrupted", &effects)
     }
 
     private mutating func interrupt(

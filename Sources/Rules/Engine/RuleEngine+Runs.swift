@@ -46,9 +46,9 @@ extension RuleEngine {
     }
 
     /// Starts a requested dry run, which is independent of all other runs.
-    mutating func enqueueApart(_ rule: Int, _ cause: RunCause, _ effects: inout [Effect]) {
+    mutating func enqueueApart(_ rule: Int, _ cause: RunCause, at now: Instant, _ effects: inout [Effect]) {
         if let reason = scheduler.busyReason { return stop(rule, .mode, cause, reason, &effects) }
-        let run = scheduler.enqueueApart(rule, cause)
+        let run = scheduler.enqueueApart(rule, cause, at: now)
         records[rule].note(.started)
         effects.append(.started(run, rule: set.rules[rule].id, cause))
     }
@@ -73,7 +73,8 @@ extension RuleEngine {
     }
 
     private mutating func begin(_ start: RunScheduler.Start, at now: Instant, _ effects: inout [Effect]) {
-        let run = Run(start.run, rule: start.rule, start.cause, isDryRun: start.isDryRun, in: world, at: now)
+        var run = Run(start.run, rule: start.rule, start.cause, isDryRun: start.isDryRun, in: world, at: now)
+        run.addedAt = start.addedAt
         scheduler.add(run, in: start.group)
         if start.group != nil {
             world.rules[start.rule].running += 1
@@ -143,7 +144,7 @@ extension RuleEngine {
     /// Ends the runs that wait for their turn in a concurrency group.
     mutating func endQueued(
         in group: ConcurrencyGroupID, as result: RunResult, _ effects: inout [Effect],
-        where isEnded: (RunCause) -> Bool = { _ in true }
+        where isEnded: (RunCause, _ addedAt: Instant) -> Bool = { _, _ in true }
     ) {
         for run in scheduler.dropQueued(in: group, where: isEnded) {
             records[group.rule].note(result.outcome)
@@ -169,11 +170,11 @@ extension RuleEngine {
     /// Adds up the rotation of a dial while its rule runs. The sum becomes one event when the run has ended.
     ///
     /// - Returns: whether the rotation was added up. A rule with `restart` or `parallel` takes each rotation by itself.
-    mutating func addTurn(_ event: Event, _ match: RuleIndex.Match) -> Bool {
+    mutating func addTurn(_ event: Event, _ match: RuleIndex.Match, at now: Instant) -> Bool {
         let rule = set.rules[match.rule]
         guard rule.mode == .single || rule.mode == .queued, let button = event.cause.button else { return false }
         let source = TurnSource(PressSource(button: button, part: event.part), slot: event.cause.facts.slot)
-        return scheduler.addTurn(event, match, of: source, in: concurrencyGroup(of: match.rule, button))
+        return scheduler.addTurn(event, match, of: source, in: concurrencyGroup(of: match.rule, button), at: now)
     }
 
     private mutating func deliver(

@@ -19,6 +19,8 @@ struct RunScheduler: Sendable {
         var group: ConcurrencyGroupID?
         var cause: RunCause
         var isDryRun: Bool
+        /// When the run was added, perhaps to a queue.
+        var addedAt: Instant
     }
 
     private(set) var groups: [ConcurrencyGroupID: ConcurrencyGroup] = [:]
@@ -81,7 +83,7 @@ extension RunScheduler {
     mutating func enqueue(
         _ rule: Rule, in id: ConcurrencyGroupID, _ cause: RunCause, isDryRun: Bool, at now: Instant
     ) -> RunID {
-        let start = Start(run: takeID(), rule: id.rule, group: id, cause: cause, isDryRun: isDryRun)
+        let start = Start(run: takeID(), rule: id.rule, group: id, cause: cause, isDryRun: isDryRun, addedAt: now)
         var group = groups[id] ?? ConcurrencyGroup()
         if rule.mode == .queued, !group.running.isEmpty {
             group.queued.append(start)
@@ -97,8 +99,8 @@ extension RunScheduler {
     }
 
     /// Adds a dry run that is in no group.
-    mutating func enqueueApart(_ rule: Int, _ cause: RunCause) -> RunID {
-        let start = Start(run: takeID(), rule: rule, cause: cause, isDryRun: true)
+    mutating func enqueueApart(_ rule: Int, _ cause: RunCause, at now: Instant) -> RunID {
+        let start = Start(run: takeID(), rule: rule, cause: cause, isDryRun: true, addedAt: now)
         starts.append(start)
         return start.run
     }
@@ -178,12 +180,12 @@ extension RunScheduler {
 
     /// Removes and returns the queued runs of a group that have such a cause, and discards such rotations.
     mutating func dropQueued(
-        in id: ConcurrencyGroupID, where isDropped: (RunCause) -> Bool = { _ in true }
+        in id: ConcurrencyGroupID, where isDropped: (RunCause, _ addedAt: Instant) -> Bool = { _, _ in true }
     ) -> [RunID] {
         guard var group = groups[id] else { return [] }
-        let dropped = group.queued.filter { isDropped($0.cause) }.map(\.run)
-        group.queued.removeAll { isDropped($0.cause) }
-        group.rotations = group.rotations.filter { !isDropped($0.value.event.cause) }
+        let dropped = group.queued.filter { isDropped($0.cause, $0.addedAt) }.map(\.run)
+        group.queued.removeAll { isDropped($0.cause, $0.addedAt) }
+        group.rotations = group.rotations.filter { !isDropped($0.value.event.cause, $0.value.addedAt) }
         groups[id] = group
         queuedCount -= dropped.count
         return dropped
@@ -231,13 +233,14 @@ extension RunScheduler {
     ///
     /// - Returns: whether a run is in progress.
     mutating func addTurn(
-        _ event: Event, _ match: RuleIndex.Match, of source: TurnSource, in id: ConcurrencyGroupID
+        _ event: Event, _ match: RuleIndex.Match, of source: TurnSource, in id: ConcurrencyGroupID, at now: Instant
     ) -> Bool {
         guard let group = groups[id], !group.running.isEmpty else { return false }
         var event = event
         let before = group.rotations[source]?.event.cause.facts.steps ?? 0
         event.cause.facts.steps = event.cause.facts.steps.addingSaturating(before)
-        groups[id]?.rotations[source] = ConcurrencyGroup.AccumulatedRotation(event: event, match: match)
+        groups[id]?.rotations[source] = ConcurrencyGroup.AccumulatedRotation(
+            event: event, match: match, addedAt: group.rotations[source]?.addedAt ?? now)
         return true
     }
 

@@ -191,9 +191,11 @@ extension String {
         var result = ""
         var rest = self[...]
         while let range = rest.firstRange(of: word) {
+            let before = self[..<range.lowerBound]
+            let after = self[range.upperBound...]
             let isPart =
-                word.first?.isOfWord == true && self[..<range.lowerBound].last?.isOfWord == true
-                || word.last?.isOfWord == true && self[range.upperBound...].first?.isOfWord == true
+                word.first?.isOfWord == true && before.last?.isOfWord == true && !before.endsWithEscape
+                || word.last?.isOfWord == true && after.first?.isOfWord == true
             result += rest[..<range.lowerBound] + (isPart ? self[range] : other[...])
             rest = rest[range.upperBound...]
         }
@@ -204,6 +206,23 @@ extension String {
         let json = JSONValue.string(self).description.dropFirst().dropLast()
         let line = String(map { $0.isNewline ? " " : $0 })
         return [self, String(json), PercentEncoding.encoded(self), line]
+    }
+}
+
+extension Substring {
+    /// True if the last character belongs to an escape, such as `%2F` of a URL or `\n` of JSON, and to no word.
+    fileprivate var endsWithEscape: Bool {
+        let octets = Array(utf8.suffix(6))
+        func isHex(_ octet: UInt8) -> Bool { Character(UnicodeScalar(octet)).isHexDigit }
+        if octets.count >= 3, octets[octets.count - 3] == UInt8(ascii: "%"), octets.suffix(2).allSatisfy(isHex) {
+            return true
+        }
+        if octets.count >= 2, octets[octets.count - 2] == UInt8(ascii: "\\"),
+            "bfnrt".utf8.contains(octets[octets.count - 1])
+        {
+            return true
+        }
+        return octets.count == 6 && octets.starts(with: "\\u".utf8) && octets.suffix(4).allSatisfy(isHex)
     }
 }
 

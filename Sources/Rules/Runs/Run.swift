@@ -53,6 +53,8 @@ struct Run: Sendable {
     var result: RunResult?
 
     var startedAt: Instant
+    /// When the run was added, perhaps to a queue.
+    var addedAt: Instant
     /// From the outermost to the innermost; empty after the end.
     var frames = [Frame(part: .actions)]
     /// The locals of the rule, followed by those of each script call in progress.
@@ -124,6 +126,7 @@ struct Run: Sendable {
         self.cause = cause
         self.isDryRun = isDryRun
         startedAt = now
+        addedAt = now
         let declared = world.set.rules[rule]
         locals = [Locals(resultCount: declared.resultCount)]
         trace = RunTrace(run: id, rule: declared.id, cause: cause, startedAt: world.wallClock(at: now))
