@@ -51,7 +51,7 @@ struct ButtonCommandTests {
         let (workshop, daemon) = try Self.house()
         for (arguments, status, sentence) in [
             (["button", "attic", "forget"], 1, "\"tryck buttons\" lists those that are paired"),
-            (["button", "kitchen", "set", "--latency-mode", "lowest"], 1, "latency_mode must be low, normal or high"),
+            (["button", "kitchen", "set", "--latency-mode", "lowest"], 64, "--latency-mode takes low, normal or high"),
             (["button", "kitchen", "set"], 64, "Name a setting"),
             (["button", "kitchen", "led"], 1, "cannot be controlled"),
             (["button", "kitchen", "factory-reset"], 64, "add --yes"),
