@@ -1,5 +1,4 @@
 package import JSON
-import MQTTTopics
 
 /// Chooses the lines of the live stream that are about one button: its own, and those of the runs that it starts.
 package struct ButtonLines: Sendable {

@@ -19,7 +19,7 @@ enum ButtonText {
         ]
         lines += settings(button)
         for (title, key) in [("serial", "serial"), ("address", "address"), ("uuid", "uuid"), ("paired", "paired_at")] {
-            // A time is that of this place, as those of `tryck watch`.
+            // The time of the pairing is shown in the local time zone, as in `tryck watch`.
             let text = button.text(key)
             let time = UTCTime(parsing: text).map { Clock.local(milliseconds: $0.milliseconds) }
             lines.append(titled(title) + (time ?? text, .plain))

@@ -77,7 +77,9 @@ enum StatusText {
         let buttons = status["buttons"] ?? .null
 
         let contradictions = (rules["contradictions"]?.arrayValue ?? []).compactMap(\.stringValue)
-        let notices = (rules["notices"]?.arrayValue ?? []).compactMap(\.stringValue)
+        // With rules, a notice is about buttons that are not paired.
+        let advice = rules["loaded"]?.integerValue ?? 0 > 0 ? ": tryck pair" : ""
+        let notices = (rules["notices"]?.arrayValue ?? []).compactMap(\.stringValue).map { $0 + advice }
         let lowBatteries = (buttons["battery_low"]?.arrayValue ?? []).compactMap(\.stringValue)
 
         func row(_ title: String, _ judgement: Judgement, _ parts: [String?]) -> Line {

@@ -25,7 +25,7 @@ enum TraceText {
             + (match.text("reason"), .faint)
     }
 
-    /// A time of the daemon as the time of this place, as in `tryck watch`.
+    /// A time of the daemon, which is in UTC, in the local time zone, as in `tryck watch`.
     private static func local(_ text: String) -> String {
         UTCTime(parsing: text).map { Clock.local(milliseconds: $0.milliseconds) } ?? text
     }

@@ -99,7 +99,7 @@ struct Diagnosis: Hashable, Sendable {
         guard let buttons = seen.buttons else { return nil }
         let low = buttons.filter { $0["battery_low"]?.boolValue == true }.map { $0.text("name").visible }
         guard !low.isEmpty else { return .ok(.batteries, "none is low") }
-        let others = low.count > 3 ? " and \(low.count - 3) others" : ""
+        let others = low.count > 3 ? " and \(Quantity.count(Int64(low.count - 3), "other"))" : ""
         return .warning(
             .batteries, "low: \(low.prefix(3).joined(separator: ", "))\(others): change it, a CR2032",
             mend: "tryck buttons")

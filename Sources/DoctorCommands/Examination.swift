@@ -31,11 +31,6 @@ struct Examination {
             stateDirectory: StateDirectoryReport(examining: stateDirectory(setup)))
         if let path {
             seen.configurationPath = path
-            let lines = (try? FileText(reading: path).octets.split(separator: UInt8(ascii: "\n"))) ?? []
-            seen.hasSecretPassword = lines.contains {
-                let line = String(decoding: $0, as: UTF8.self)
-                return line.contains("password:") && line.contains("!secret")
-            }
         }
         var secrets: Set<String> = []
         seen.configuration = configuration(at: path, files, setup)
@@ -43,6 +38,10 @@ struct Examination {
         case .success(let setup):
             seen.rulesPath = setup.rulesOnDisk.path
             seen.isSite = setup.configuration.uplink != nil
+            if let path, let password = setup.configuration.mqttPassword?.value, let file = try? FileText(reading: path)
+            {
+                seen.hasSecretPassword = !String(decoding: file.octets, as: UTF8.self).contains(password)
+            }
             secrets = loadRules(setup.rulesOnDisk, &seen)
             secrets.formUnion(setup.configuration.mqttPassword.map { [$0.value] } ?? [])
             secrets.formUnion(setup.configuration.uplink?.password.map { [$0.value] } ?? [])

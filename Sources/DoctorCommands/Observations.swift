@@ -67,7 +67,7 @@ struct Observations: Hashable, Sendable {
     var rulesPath = "/etc/tryck/rules/home.yaml"
     /// True if the configuration has an uplink.
     var isSite = false
-    /// True if the configuration reads a password from `secrets.yaml`.
+    /// True if the password of the broker is not in the configuration, but in `secrets.yaml`.
     var hasSecretPassword = false
     /// How many of the rules' own tests fail.
     var failingTests = 0

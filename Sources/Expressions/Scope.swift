@@ -78,7 +78,8 @@ package struct Scope: Sendable {
         ]
     }
 
-    /// True if a copy of a set's scope has neither more nor fewer names than that. The declarations must be the same.
+    /// True if this scope, which began as a copy of the scope of a set, has the same names. Only names that a place adds or takes
+    /// away are compared, so the set must have no new declarations since.
     package func hasNames(of set: Scope) -> Bool { results.isEmpty && change == nil && absent == set.absent }
 
     /// Marks a name as having an invalid declaration.

@@ -362,6 +362,9 @@ package struct EngineLeadership: Sendable {
     /// The first of four shares and the first of eight have the same topics, and not the same sites.
     private mutating func compareShare(_ other: EngineShare, of name: String, at now: Instant) {
         if other != share {
+            // Each engine says its share every few seconds, so that reports about two of them would alternate. Another one is
+            // reported when the first one is silent or has this share.
+            guard reportedShare.map({ $0.engine == name }) ?? true else { return }
             deadlines.set(.otherShare, at: now + silenceLimit)
             noteShare(other, of: name)
         } else if reportedShare?.engine == name {
@@ -372,14 +375,7 @@ package struct EngineLeadership: Sendable {
 
     private mutating func noteShare(_ other: EngineShare, of name: String) {
         let isDifferent = other != share
-        // Only one engine is reported, because the others say their shares every few seconds, too.
-        let isNews =
-            if let reportedShare {
-                !isDifferent || reportedShare.engine == name && reportedShare.share != other
-            } else {
-                isDifferent
-            }
-        guard isNews else { return }
+        guard isDifferent ? reportedShare?.share != other : reportedShare != nil else { return }
         reportedShare = isDifferent ? (name, other) : nil
         effects.append(.otherShare(isDifferent ? other : nil, of: name))
     }

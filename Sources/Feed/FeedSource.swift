@@ -57,7 +57,7 @@ package struct FeedSource: Sendable {
         case timerFired
     }
 
-    package enum Effect: Hashable, Sendable {
+    package enum Effect: Hashable, Sendable, TimerEffect {
         /// Record this before the effects that follow are carried out.
         case record(FeedPosition)
         /// Delete the record of a button.
@@ -71,8 +71,8 @@ package struct FeedSource: Sendable {
         /// These messages were claimed by an engine that no longer leads, perhaps by this one before it ended, or by this one on
         /// a connection that ended before the broker had acknowledged the claims. It is not known whether they were done.
         case interrupted(FeedPlace, first: Int)
-        /// The connection has perhaps lost the claims of messages that were taken since then. Act on nothing of them any more; they
-        /// are reported later.
+        /// The connection has perhaps lost the claims of messages that were taken since this time. Do not act on these messages any
+        /// more; they are reported later.
         case gaveUp(site: String, ButtonID, since: Instant)
         /// The site's hello. It is repeated whenever something in it changes.
         case known(site: String, FeedHello)
@@ -210,11 +210,7 @@ package struct FeedSource: Sendable {
             for key in deadlines.takeDue(at: now) { expire(key, at: now) }
         }
         startWaiting(at: now)
-        switch deadlines.rearm() {
-        case .set(let deadline): effects.append(.setTimer(deadline))
-        case .cancel: effects.append(.cancelTimer)
-        case nil: break
-        }
+        deadlines.appendChange(to: &effects)
         defer { effects = [] }
         return effects
     }

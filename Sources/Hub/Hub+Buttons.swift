@@ -87,6 +87,7 @@ extension Hub {
         let name = buttons[button]?.displayName ?? ""
         return [
             "id": .string(button.description), "from": .string(before), "to": .string(name), "name": .string(name),
+            "rule_name": rules.declaredName(of: button).map(JSONValue.string) ?? .null,
         ]
     }
 

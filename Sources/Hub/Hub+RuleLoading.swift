@@ -36,7 +36,7 @@ extension Hub {
     mutating func rulesLoaded(_ id: JobID, _ loaded: RuleLoadReport, at now: Instant) {
         guard let (verdict, requesters) = rules.loaded(id, loaded) else { return }
         let answer: RequestAnswer
-        // The secrets of a new set are known when it is taken.
+        // This is computed where it is used, because `redaction` has the secrets of a new set only after the set was taken.
         var problems: [JSONValue] { redaction(.array(loaded.problems)).arrayValue ?? [] }
         switch verdict {
         case .taken(let isSame):

@@ -23,7 +23,7 @@ package struct HubRunner: Sendable {
         package var effects: [Hub.Effect]
         /// True for a message that a state of the rules reads.
         package var isState = false
-        /// True if no rule runs after it.
+        /// True if no run, program or web request is in progress after it.
         package var isBetweenRuns = true
     }
 

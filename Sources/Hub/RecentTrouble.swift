@@ -45,7 +45,8 @@ enum LogSource: Hashable, Sendable {
 
 /// The last warnings and errors of the log, which `status` shows.
 ///
-/// Only the latest of each `LogSource` is kept, in addition to the others, so that no client can displace the warnings about other things.
+/// Only the latest of each `LogSource` is kept, in addition to the others, so that no client can displace the warnings about other
+/// things.
 struct RecentTrouble: Hashable, Sendable {
     /// The maximum number of entries without a source, and of entries about rules.
     static let maximumCount = 20

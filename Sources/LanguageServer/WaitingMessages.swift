@@ -73,6 +73,6 @@ struct WaitingMessages: Sendable {
 
     func isAbout(_ path: String) -> Bool { messages.contains { $0.path == path } }
 
-    /// True if the text of a document is not what it will be after these messages, because it is opened, changed or closed.
+    /// True if a notification about the document waits. It may open, change or close the document.
     func changes(_ path: String) -> Bool { messages.contains { $0.path == path && !$0.isRequest } }
 }

@@ -19,7 +19,7 @@ final class CheckThread: Sendable {
         self.files = files
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
-            throw Failure(.unavailable, "A pipe cannot be made: \(String(cString: strerror(errno))).")
+            throw Failure(.unavailable, "A pipe cannot be made: \(systemMessage(errno)).")
         }
         (finished, signal) = (ends[0], ends[1])
     }

@@ -160,7 +160,7 @@ struct ExplainCommand: ParsableCommand {
             guard let declared = set.buttons.first(where: { $0.name == name }) else { return false }
             // The rules of the daemon may give the button another name.
             return !paired.contains { button in
-                ["name", "id", "serial", "uuid", "nickname"].contains {
+                ["name", "address", "serial", "uuid", "nickname"].contains {
                     [name, declared.hardware.text].contains(button[$0]?.stringValue)
                 }
             }

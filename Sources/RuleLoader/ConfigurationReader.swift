@@ -1,6 +1,5 @@
 import ButtonModel
 import Diagnostics
-import ESPHome
 import Expressions
 import Rules
 import Settings

@@ -396,7 +396,7 @@ extension DoctorTests {
                 },
                 Fault(name: "a button of a rule that is not paired") {
                     $0.daemon = .status(
-                        status(notices: [#""kitchen" (BA00-A00001, home.yaml:13) is not paired: tryck pair"#]))
+                        status(notices: [#""kitchen" (BA00-A00001, home.yaml:13) is not paired"#]))
                 },
                 Fault(name: "a button that is too far away") { $0.buttons?.append(["name": "my attic", "rssi": -95]) },
                 Fault(name: "a low battery") { $0.buttons?.append(["name": "attic", "battery_low": true]) },

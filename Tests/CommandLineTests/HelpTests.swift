@@ -105,9 +105,9 @@ struct HelpTests {
     @Test("a button that the rules name keeps this name here, and the answer says who uses the new one")
     func rename() {
         #expect(
-            ButtonCommand.Rename.sentence(["from": "hall", "name": "porch", "to": "porch"]) == "hall is now porch.")
+            ButtonCommand.Rename.sentence(["from": "hall", "to": "porch", "rule_name": .null]) == "hall is now porch.")
         #expect(
-            ButtonCommand.Rename.sentence(["from": "kitchen", "name": "by the stove", "to": "kitchen"])
+            ButtonCommand.Rename.sentence(["from": "kitchen", "to": "by the stove", "rule_name": "kitchen"])
                 == #"Home Assistant and messages call it "by the stove" now. Here it stays kitchen, its name in the rules."#
         )
     }

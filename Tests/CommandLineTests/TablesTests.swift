@@ -92,7 +92,7 @@ struct TablesTests {
                 "! rules    1 rule, ran 340 times, failed 1 time, 2 messages of states of the wrong type",
                 "! buttons  2 paired, 1 ready, 1 press, low battery: hall and attic",
                 "✓ flicd    127.0.0.1:5551, 1 client, 12 channels",
-                "✗ Connection refused.", "! write model: duo", "! hall is not paired", "", "lately",
+                "✗ Connection refused.", "! write model: duo", "! hall is not paired: tryck pair", "", "lately",
                 "  2 h ago    the battery is low",
                 "  2 h ago    2",
                 "  5 min ago  3",

@@ -37,6 +37,7 @@ struct ButtonSettingsScenarioTests {
         #expect(
             house.data["from"] == "hall" && house.data["to"] == "Attic" && house.data["name"] == "Attic",
             "\(house.data)")
+        #expect(house.data["rule_name"] == "hall")
         house.ask(#"{"request":"button/rename","data":{"id":"hall","to":""}}"#)
         #expect(house.data["from"] == "Attic" && house.data["to"] == "hall", "\(house.data)")
     }

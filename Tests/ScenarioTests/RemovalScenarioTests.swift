@@ -138,11 +138,11 @@ struct RemovalScenarioTests {
         }
         #expect(notices() == [])
         house.ask(#"{"request":"button/remove","data":{"id":"hall"}}"#)
-        #expect(notices() == [#""hall" (80e4da000002, test.yaml:4) is not paired: tryck pair"#])
+        #expect(notices() == [#""hall" (80:E4:DA:00:00:02, test.yaml:4) is not paired"#])
         house.ask(#"{"request":"button/remove","data":{"id":"kitchen"}}"#)
         #expect(
             notices() == [
-                #""kitchen" (80e4da000001, test.yaml:3) is not paired, nor is 1 other button of the rules: tryck pair"#
+                #""kitchen" (80:E4:DA:00:00:01, test.yaml:3) is not paired, nor is 1 other button of the rules"#
             ])
         var idle = Household(
             rules: """

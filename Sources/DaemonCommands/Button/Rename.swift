@@ -31,12 +31,12 @@ extension ButtonCommand {
 
         /// - Parameter answer: the `data` of the answer.
         static func sentence(_ answer: JSONValue) -> String {
-            let (name, shown) = (answer.text("name"), answer.text("to"))
-            guard name == shown else {
-                return
-                    "Home Assistant and messages call it \"\(name)\" now. Here it stays \(shown), its name in the rules."
+            let name = answer.text("to")
+            guard let ruleName = answer["rule_name"]?.stringValue, ruleName != name else {
+                return "\(answer.text("from")) is now \(name)."
             }
-            return "\(answer.text("from")) is now \(name)."
+            return
+                "Home Assistant and messages call it \"\(name)\" now. Here it stays \(ruleName), its name in the rules."
         }
     }
 }

@@ -82,13 +82,13 @@ extension Hub {
         return .object(members)
     }
 
-    /// Why rules without errors may have no effect, as sentences that say what to do.
+    /// Why rules without errors may have no effect, as sentences. Each program that shows them adds its own way to pair a button.
     private var ruleNotices: [String] {
         guard rules.fault == nil else { return [] }
         guard !rules.set.rules.isEmpty else {
             // A site may leave all rules to its engines.
             guard uplink == nil, let path = configuration.missingRulesPath else { return [] }
-            return ["there are no rules: \(path) does not exist; create it, or put tryck.yaml beside your rules"]
+            return ["there are no rules: write them into \(path), or put tryck.yaml beside your rules"]
         }
         // The buttons of a site or of a flicd are known only after it was connected.
         let missing = feed == nil && configuration.sources.isEmpty ? rules.missingButtons : []
@@ -100,7 +100,7 @@ extension Hub {
             case 1: ", nor is 1 other button of the rules"
             case let count: ", nor are \(count) other buttons of the rules"
             }
-        return ["\"\(first.name)\" (\(first.hardware.text), \(place)) is not paired\(others): tryck pair"]
+        return ["\"\(first.name)\" (\(first.hardware.text), \(place)) is not paired\(others)"]
     }
 
     func lastSeen(_ record: ButtonRecord) -> UTCTime? {

@@ -3,8 +3,8 @@ import JSON
 import Rules
 
 extension RunCause {
-    /// A longer value is left out, in octets: it may be as long as a message. A cut value could contain a part of a secret, which
-    /// the redaction of the line would not find.
+    /// The maximum length of a value in octets. If one is longer, both are left out: a value may be as long as a message, and a cut
+    /// value could contain a part of a secret, which the redaction of the line would not find.
     private static let maximumLength = 256
 
     /// The state whose change is the cause, with its values; empty for other causes.

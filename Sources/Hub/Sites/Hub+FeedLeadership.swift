@@ -73,7 +73,7 @@ extension Hub {
         if isTimerDue { advanceRules(.timerFired, at: now) }
     }
 
-    /// Acts on nothing any more that the presses of a site's button since then have caused, because they are reported.
+    /// Gives up everything that presses of a site's button since `start` have caused, because these presses are reported.
     mutating func abandon(_ button: ButtonID, since start: Instant, at now: Instant) {
         advanceRules(.abandoned(button, since: start), at: now)
         // The press is not undecided any more.

@@ -29,7 +29,7 @@ package enum UplinkEffect: Hashable, Sendable {
 }
 
 /// The part of the hub that a site needs. `UplinkJournals` keeps the presses that go to an engine, `FeedUplink` decides which of
-/// them are sent and knows only their numbers, and `UplinkConnection` is the broker between.
+/// them are sent and knows only their numbers, and `UplinkConnection` knows the state of the broker and of the engines.
 struct SiteUplink: Sendable {
     /// The age of an entry of an earlier process if it is unknown, because the clock was not set then or is not set now. It
     /// is long, so that the press counts as late.

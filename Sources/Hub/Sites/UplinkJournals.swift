@@ -11,7 +11,7 @@ struct UplinkJournals: Sendable {
     /// with all earlier ones of its button.
     static let maximumReserved = 16 * 1024
 
-    /// What a change of the journals needs of others.
+    /// What the owner has to do after a change of the journals.
     struct Outcome: Hashable, Sendable {
         /// The changes to record.
         var changes: [UplinkChange] = []

@@ -143,7 +143,7 @@ package struct ESPHomeRadio: Sendable {
     private var isPinging = false
     /// True if it was reported that another client has the proxy.
     var isTaken = false
-    /// How often, beside a link, no advertisement was received for `deafness`, since the last one.
+    /// How many times in a row no advertisement was received for `deafness` while the proxy had a link.
     var silenceCount = 0
     /// When the last connection that was ready ended.
     var lostAt: Instant?

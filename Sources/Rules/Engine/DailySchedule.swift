@@ -186,9 +186,9 @@ extension RuleEngine {
 
     /// Resets the variables whose time has come, and plans the next time.
     ///
-    /// - Parameter isContinuous: false if the clock has jumped, or is only known since now. A trigger then fires only if it has
-    ///   `missed`.
-    /// - Parameter isStart: true if the clock is only known since now. Then a time that is just now was missed, too.
+    /// - Parameters:
+    ///   - isContinuous: false if the clock has jumped, or is only known since now. A trigger then fires only if it has `missed`.
+    ///   - isStart: true if the clock is only known since now. Then a trigger that is due exactly now counts as missed, too.
     /// - Returns: the triggers whose time has come, for `fire`.
     mutating func carryOutDailyTimes(
         onlyDue: Bool = false, isContinuous: Bool = true, isStart: Bool = false, at now: Instant,
@@ -238,8 +238,8 @@ extension RuleEngine {
         let triggers = set.rules[match.rule].triggers
         guard triggers.indices.contains(match.trigger), case .times(let trigger) = triggers[match.trigger].origin
         else { return nil }
-        // A clock that is set to just that time has not passed it. But nothing else can fire it after a
-        // start at just that time.
+        // A clock that is set to exactly the due time has not passed it, so the trigger does not fire. A program that starts at
+        // exactly that time fires a trigger with `missed`, because it could not do so before.
         guard late > .zero || isStart && trigger.missed > .zero else { return nil }
         return late <= trigger.missed ? late : nil
     }

@@ -64,8 +64,8 @@ package struct RuleEngine: Sendable {
         case linkTimedOut(ButtonID)
         /// The button has rebooted, and will not report earlier presses any more.
         case rebooted(ButtonID)
-        /// The presses of the button since then are reported as interrupted, so nothing that they have caused goes on: no undecided
-        /// gesture, no kept event and no run. Only a hold that was reported still ends.
+        /// The presses of the button since this time are reported as interrupted, so nothing that they have caused goes on: no
+        /// undecided gesture, no kept event and no run. Only a hold that was reported still ends.
         case abandoned(ButtonID, since: Instant)
         /// The battery level in percent.
         case battery(ButtonID, Int64)

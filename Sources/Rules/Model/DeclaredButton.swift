@@ -12,7 +12,7 @@ package struct DeclaredButton: Hashable, Sendable {
         package var text: String {
             switch self {
             case .uuid(let text), .serial(let text), .nickname(let text): text
-            case .address(let id): id.description
+            case .address(let id): BluetoothAddress(rawValue: id.rawValue).description
             }
         }
 

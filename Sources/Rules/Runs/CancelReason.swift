@@ -6,7 +6,7 @@ enum CancelReason: Hashable, Sendable {
     /// A step `cancel` of this rule.
     case rule(String)
     case programStops, otherEngineLeads
-    /// An engine has reported its press as interrupted, because the broker may know nothing of it.
+    /// This engine reports the press of the run as interrupted, because the broker may not have received the claim of the press.
     case givenUp
 
     var text: String {
@@ -18,7 +18,7 @@ enum CancelReason: Hashable, Sendable {
         case .rule(let rule): "cancelled by rule \(rule)"
         case .programStops: "cancelled: the program stops"
         case .otherEngineLeads: "cancelled: another engine leads"
-        case .givenUp: "cancelled: the connection to the broker was lost while it began"
+        case .givenUp: "cancelled: its press is reported as interrupted"
         }
     }
 }
