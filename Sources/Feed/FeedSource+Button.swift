@@ -89,13 +89,33 @@ extension FeedSource {
             self.open = nil
         }
 
+        /// The open messages up to this number are settled.
+        mutating func settle(upTo number: Int, of open: ClosedRange<Int>) {
+            self.open = number < open.upperBound ? (number + 1)...open.upperBound : nil
+            forgetTaken()
+        }
+
+        /// What was taken belongs to a former installation of the site, which has counted from 1 as this one does.
+        mutating func forgetFormer() {
+            open = nil
+            unconfirmed = nil
+            forgetTaken()
+        }
+
+        private mutating func forgetTaken() {
+            if unconfirmed == nil, open == nil { taken = [] }
+        }
+
         /// A message with the numbers above `previous` was taken, and its claim is announced.
         mutating func awaitConfirmation(after previous: Int, _ number: Int, at now: Instant) {
             unconfirmed = (unconfirmed?.lowerBound ?? previous + 1)...number
             let first = min(unconfirmed?.lowerBound ?? number, open?.lowerBound ?? number)
             taken.removeAll { $0.number < first }
-            // The first message stays, because the others are given up with it.
-            if taken.count == Self.maximumTaken { taken.remove(at: 1) }
+            // Of the two oldest, the earlier time stays: then too much is given up, and nothing is acted on that is reported.
+            if taken.count == Self.maximumTaken {
+                taken[1].at = taken[0].at
+                taken.removeFirst()
+            }
             taken.append(Taken(number: number, at: now))
         }
 
@@ -103,12 +123,15 @@ extension FeedSource {
         mutating func confirmed() {
             guard let number = takeAnnounced(), let range = unconfirmed, number >= range.lowerBound else { return }
             unconfirmed = number < range.upperBound ? (number + 1)...range.upperBound : nil
-            if unconfirmed == nil, open == nil { taken = [] }
+            forgetTaken()
         }
 
         /// One of the announced claims was not published. It need not be the first, because the client refuses some before the
         /// broker has answered those before. So none of them confirms anything; the claim is announced again.
-        mutating func notPublished() { announced = announced.dropFirst().map { _ in 0 } }
+        mutating func notPublished() {
+            announced = announced.dropFirst().map { _ in 0 }
+            heardClaim = nil
+        }
 
         /// Removes the first of the announced claims, because the broker has answered it.
         private mutating func takeAnnounced() -> Int? { announced.isEmpty ? nil : announced.removeFirst() }

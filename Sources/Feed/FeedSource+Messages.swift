@@ -167,15 +167,16 @@ extension FeedSource {
         unacknowledgedCount = max(0, unacknowledgedCount - 1)
         guard let feed = FeedTopic(name), let id = feed.button else { return }
         let key = ButtonKey(site: feed.site, button: id)
-        if case .cursor = feed.kind { self[key]?.notPublished() }
+        // The broker has not got it, also if it is not published again now.
+        switch feed.kind {
+        case .cursor: self[key]?.notPublished()
+        case .done: self[key]?.heardDone = nil
+        case .want, .hello, .messages: break
+        }
         guard term != nil, self[key] != nil, sites[feed.site]?.isHere == true else { return }
         switch feed.kind {
-        case .cursor:
-            self[key]?.heardClaim = nil
-            deadlines.set(.claim(key), at: now + Self.refusalPause)
-        case .done:
-            self[key]?.heardDone = nil
-            doneChanged(key, at: now)
+        case .cursor: deadlines.set(.claim(key), at: now + Self.refusalPause)
+        case .done: doneChanged(key, at: now)
         case .want:
             asked.remove(key)
             if self[key]?.state == .asking {
@@ -193,7 +194,7 @@ extension FeedSource {
         guard let button = self[key], let open = button.open, button.claim?.installation == place.installation,
             place.number >= open.lowerBound
         else { return }
-        self[key]?.open = place.number < open.upperBound ? (place.number + 1)...open.upperBound : nil
+        self[key]?.settle(upTo: place.number, of: open)
         doneChanged(key, at: now)
     }
 

@@ -168,8 +168,7 @@ extension FeedSource {
             button.accounted = isOfEarlierLife(own.installation) ? min(own.number, certain) : 0
         }
         if let own = button.claim, own.installation != hello.installation {
-            button.open = nil
-            button.unconfirmed = nil
+            button.forgetFormer()
             // Their acknowledgements say nothing about the numbers of this installation.
             button.announced = button.announced.map { _ in 0 }
             deadlines.cancel(.done(key))

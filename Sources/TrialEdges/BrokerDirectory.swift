@@ -56,7 +56,13 @@ final class BrokerDirectory {
         guard mkdtemp(&template) != nil else {
             throw Failure(sentence: "cannot create a directory in \(parent): \(systemMessage(errno))")
         }
-        return try open(String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
+        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        do {
+            return try open(path)
+        } catch {
+            rmdir(path)
+            throw error
+        }
     }
 
     /// - Returns: false if another process uses the directory.

@@ -564,6 +564,16 @@ struct FeedSourceTests {
         #expect(talk.given(.lead(term: 1)).contains(.interrupted(place(2), first: 1)))
     }
 
+    @Test("a claim that is refused while another engine leads is announced again")
+    func refusedWhileFenced() {
+        var talk = Self.leading()
+        talk.given(.message(message(1)))
+        talk.given(.settled(place(1)))
+        talk.given(.fence)
+        talk.given(.refused(topicName: topic(.cursor(hall))))
+        #expect(talk.given(.lead(term: 1)).contains(.claim(claim(1))))
+    }
+
     @Test("what is done is published when the process ends")
     func resign() {
         var talk = Self.leading(facts(last: 0))

@@ -175,6 +175,7 @@ struct OpenPressScenarioTests {
               - {id: three, triggers: {button: any, clicks: 3}, actions: {publish: {topic: lamp, payload: three}}}
             """)
         _ = Self.acknowledge(house.hear(1), &house)
+        _ = house.wait(.milliseconds(100))
         var effects = Self.breakOff(&house, house.hear(2, .up(.open)))
         effects += Self.comeBack(&house, last: 2, claimed: 1)
         #expect(Self.fate(effects) == ["reported 1 to 2"])

@@ -153,4 +153,17 @@ struct RemovalScenarioTests {
         idle.ask(#"{"request":"status"}"#)
         #expect(idle.data["rules"]?["notices"] == [])
     }
+
+    @Test("a serial number from secrets.yaml is not shown when its button is not paired")
+    func secretSerial() {
+        var rules: HouseRules = """
+            version: 1
+            buttons: {attic: BA00-Z00009}
+            rules: [{id: one, triggers: {button: attic, event: click}, actions: {log: a}}]
+            """
+        rules.set.confidential = ["BA00-Z00009"]
+        var house = Household(rules: rules)
+        house.ask(#"{"request":"status"}"#)
+        #expect(house.data["rules"]?["notices"] == [#""attic" (***, test.yaml:2) is not paired"#])
+    }
 }

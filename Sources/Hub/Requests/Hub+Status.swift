@@ -100,7 +100,8 @@ extension Hub {
             case 1: ", nor is 1 other button of the rules"
             case let count: ", nor are \(count) other buttons of the rules"
             }
-        return ["\"\(first.name)\" (\(first.hardware.text), \(place)) is not paired\(others)"]
+        // The rules may have read the serial number from secrets.yaml.
+        return [redaction("\"\(first.name)\" (\(first.hardware.text), \(place)) is not paired\(others)")]
     }
 
     func lastSeen(_ record: ButtonRecord) -> UTCTime? {

@@ -74,6 +74,7 @@ extension Run {
         let remaining = min(remaining, left)
         let keptAt = now - (left - remaining)
         startedAt = keptAt - elapsed
+        addedAt = startedAt
         trace.startedAt = UTCTime(milliseconds: started)
         self.delayed = delayed
         self.nextStep = nextStep
