@@ -163,8 +163,8 @@ struct BenchCommand: ParsableCommand {
             commandName: "reconnect",
             abstract: "Measure how long a known button needs to become ready.",
             discussion: """
-                A simulated button comes back into range. The times are simulated, so they do not depend on this \
-                machine: only the number of round trips of each layer is meaningful.
+                A simulated button comes back into range. Its link has connection events, as a real one. The times are \
+                simulated, so they do not depend on this machine.
 
                   tryck-bench reconnect
                 """)

@@ -30,17 +30,20 @@ struct BenchHouse {
         version: "bench", extraTrustRoots: [SimulatorRoot.publicKey],
         radios: [ConfiguredRadio("simulated:bench")], hasBroker: false)
 
-    /// - Parameter maximumLinks: how many links the host's controller supports.
+    /// - Parameters:
+    ///   - maximumLinks: how many links the host's controller supports.
+    ///   - air: how the air carries packets.
     init(
         _ buttons: [SimulatedButtonDescription], seed: UInt64, maximumLinks: Int = 8, keepsInputs: Bool = false,
-        rules: RuleSet = RuleSet()
+        rules: RuleSet = RuleSet(), air: Air.Configuration = .init()
     ) {
         runner = HubRunner(
             Hub(Self.configuration, stored: StoredState(installationID: "be4c"), rules: rules))
         world = SimulatedWorld(
             buttons, seed: seed, at: now,
             controller: .init(
-                address: BluetoothAddress(rawValue: 0x0000_5E00_5301), acceptListSize: 255, maximumLinks: maximumLinks))
+                address: BluetoothAddress(rawValue: 0x0000_5E00_5301), acceptListSize: 255, maximumLinks: maximumLinks),
+            air: air)
         drawn = seed
         self.keepsInputs = keepsInputs
         for input in [.wallClock(UTCTime(milliseconds: 1_795_000_000_000)), .entropy(entropy()), .start] as [Hub.Input]
@@ -76,6 +79,9 @@ struct BenchHouse {
         for effect in effects { took(effect) }
         settle()
     }
+
+    /// The connection events in which the button `bench` took part.
+    var connectionEvents: Int { world.connectionEvents(of: "bench", at: now) ?? 0 }
 
     mutating func beginTally() { tally = LinkTally(at: now) }
 

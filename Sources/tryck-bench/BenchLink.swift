@@ -18,24 +18,33 @@ enum BenchLink {
 
     /// Longer than any measurement, and than the supervision timeout.
     private static let timeLimit = Duration.seconds(120)
+    /// After this time, the button has the connection parameters that it keeps.
+    private static let settling = Duration.seconds(10)
+
+    private struct Measurement {
+        var tally: LinkTally
+        /// The connection events in which the button took part until it was ready, and until `settling` later.
+        var eventsUntilReady, eventsUntilSettled: Int
+    }
 
     /// Measures `count` times, each time in a new `BenchHouse`.
     static func run(_ kind: Kind, count: Int) throws(Failure) -> String {
-        var tallies: [LinkTally] = []
-        for seed in 1...UInt64(count) { tallies.append(try measure(kind, seed: seed)) }
-        return text(kind, tallies)
+        var measurements: [Measurement] = []
+        for seed in 1...UInt64(count) { measurements.append(try measure(kind, seed: seed)) }
+        return text(kind, measurements)
     }
 
-    private static func measure(_ kind: Kind, seed: UInt64) throws(Failure) -> LinkTally {
+    private static func measure(_ kind: Kind, seed: UInt64) throws(Failure) -> Measurement {
         let address = BluetoothAddress(rawValue: 0x80E4_DA00_00B0)
         var house = BenchHouse(
-            [SimulatedButtonDescription(name: "bench", address: address, isPublic: true)], seed: seed)
+            [SimulatedButtonDescription(name: "bench", address: address, isPublic: true)], seed: seed,
+            air: .init(hasConnectionEvents: true))
         // The controller is set up during these two seconds.
         _ = house.wait(.seconds(2))
         house.beginTally()
         house.ask(#"{"request":"permit_join","data":{"time":600}}"#)
         guard house.wait(timeLimit, until: { $0.readyCount == 1 }) else { throw notReady }
-        if kind == .pair { return house.tally }
+        if kind == .pair { return settled(&house, eventsBefore: 0) }
         house.ask(#"{"request":"permit_join","data":{"time":0}}"#)
         _ = house.wait(.seconds(5))
         // After a disconnect, a button is silent until it is pressed.
@@ -44,15 +53,25 @@ enum BenchLink {
         house.ask(#"{"request":"button/connect","data":{"id":"80e4da0000b0"}}"#)
         _ = house.wait(.seconds(1))
         house.beginTally()
+        let before = house.connectionEvents
         house.give(.press(button: "bench", .click))
         guard house.wait(timeLimit, until: { $0.readyCount == 2 }) else { throw notReady }
-        return house.tally
+        return settled(&house, eventsBefore: before)
+    }
+
+    private static func settled(_ house: inout BenchHouse, eventsBefore: Int) -> Measurement {
+        let (tally, ready) = (house.tally, house.connectionEvents)
+        _ = house.wait(settling)
+        return Measurement(
+            tally: tally, eventsUntilReady: ready - eventsBefore,
+            eventsUntilSettled: house.connectionEvents - eventsBefore)
     }
 
     private static let notReady = Failure(
         .internalError, "The simulated button did not become ready. Please report it.")
 
-    private static func text(_ kind: Kind, _ tallies: [LinkTally]) -> String {
+    private static func text(_ kind: Kind, _ measurements: [Measurement]) -> String {
+        let tallies = measurements.map(\.tally)
         func row(_ cells: String...) -> String {
             cells[0].padded(to: 16) + cells.dropFirst().map { $0.padded(to: 12, atEnd: false) }.joined() + "\n"
         }
@@ -69,7 +88,12 @@ enum BenchLink {
         var text = "\(tallies.count) \(kind.title), on a simulated air\n"
         text += row("", "p50", "p99", "packets", "round trips")
         for layer in LinkTally.Layer.allCases { text += column(layer.rawValue) { $0.rows[layer] ?? .init() } }
-        return text + column("all of it", \.sum)
+        text += column("all of it", \.sum)
+        func median(_ events: KeyPath<Measurement, Int>) -> String {
+            "\(Distribution(measurements.map { Int64($0[keyPath: events]) }).percentile(0.5))"
+        }
+        return text + "connection events of the button until it is ready: \(median(\.eventsUntilReady)); "
+            + "until 10 s later: \(median(\.eventsUntilSettled))\n"
     }
 }
 

@@ -11,7 +11,8 @@ public import ButtonModel
 /// |-----------------------------|----------------------------------------------------------------|
 /// | advertisement, scan response| at the meeting, to each scanner                                |
 /// | link                        | at the meeting of an initiator and a matching advertiser       |
-/// | ACL data, link control      | `transmissionDelay` after it was sent, in order                |
+/// | ACL data, link control      | `transmissionDelay` after it was sent, in order; or, with      |
+/// |                             | `hasConnectionEvents`, at a connection event of the link       |
 /// | link loss                   | the supervision timeout after one end went out of reach        |
 ///
 /// If a timer fires late, each pair meets once, however many intervals have passed.
@@ -22,13 +23,18 @@ public struct Air: Sendable {
         /// The probability that an ACL fragment breaks its link permanently, in millionths.
         public var linkLossesPerMillion: UInt32
         public var rssi: Int8
+        /// True if links carry packets only at their connection events, as those of real controllers. Otherwise the
+        /// interval and the latency of a link have no effect.
+        public var hasConnectionEvents: Bool
 
         public init(
-            transmissionDelay: Duration = .milliseconds(1), linkLossesPerMillion: UInt32 = 0, rssi: Int8 = -60
+            transmissionDelay: Duration = .milliseconds(1), linkLossesPerMillion: UInt32 = 0, rssi: Int8 = -60,
+            hasConnectionEvents: Bool = false
         ) {
             self.transmissionDelay = max(.microseconds(1), transmissionDelay)
             self.linkLossesPerMillion = linkLossesPerMillion
             self.rssi = rssi
+            self.hasConnectionEvents = hasConnectionEvents
         }
     }
 
@@ -66,6 +72,8 @@ public struct Air: Sendable {
     private var signals: [[Station]: Int8?] = [:]
     private var links: [AirLink] = []
     private var nextLink = 0
+    /// For each station, the connection events in which it took part in links that have ended.
+    private var endedConnectionEvents: [Station: Int] = [:]
     /// Data and control messages in transit, in the order of their arrival.
     private var flights: [AirFlight] = []
     /// Delayed packets to hosts, in the order in which they were created.
@@ -185,8 +193,45 @@ extension Air {
             links[index].staysBroken = true
             startSupervisionTimeout(index, at: now)
         }
-        let arrival = now + configuration.transmissionDelay
-        flights.append(AirFlight(arrival: arrival, link: links[index].id, sender: station, cargo: cargo))
+        let arrival =
+            configuration.hasConnectionEvents
+            ? eventOfArrival(of: cargo, from: station, index, at: now) : now + configuration.transmissionDelay
+        let position = flights.lastIndex { $0.arrival <= arrival }.map { $0 + 1 } ?? 0
+        flights.insert(
+            AirFlight(arrival: arrival, link: links[index].id, sender: station, cargo: cargo), at: position)
+    }
+
+    /// The connection event in which a packet arrives.
+    ///
+    /// The peripheral transmits in the next event, in which it also receives what the central has for it. The central
+    /// transmits in the next event in which the peripheral listens. A change of parameters takes effect six events
+    /// later, the least that the specification recommends (Bluetooth Core, Vol 6, Part B, 5.1.1).
+    private mutating func eventOfArrival(
+        of cargo: AirFlight.Cargo, from station: Station, _ index: Int, at now: Instant
+    ) -> Instant {
+        let link = links[index]
+        let underWay = flights.indices.filter { flights[$0].link == link.id && flights[$0].arrival > now }
+        var arrival = link.nextEvent(after: now)
+        if station == link.peripheral.station {
+            for flight in underWay where flights[flight].sender != station && flights[flight].waitsForPeripheral {
+                flights[flight].arrival = min(flights[flight].arrival, arrival)
+            }
+            flights.sort { $0.arrival < $1.arrival }
+        } else {
+            let transmission = underWay.first { flights[$0].sender != station }.map { flights[$0].arrival }
+            arrival = [transmission, link.nextListening(after: now)].compactMap(\.self).min() ?? arrival
+        }
+        if case .parameters(.success, _) = cargo { arrival = arrival + link.interval * 6 }
+        return arrival
+    }
+
+    /// The number of connection events in which a station took part, which is what a link costs the battery of a
+    /// peripheral; 0 without `hasConnectionEvents`.
+    public func connectionEvents(of station: Station, at now: Instant) -> Int {
+        guard configuration.hasConnectionEvents else { return 0 }
+        return links.filter { $0.ends(at: station) }.reduce(endedConnectionEvents[station, default: 0]) {
+            $0 + $1.attendedEvents(until: now)
+        }
     }
 
     private mutating func arrive(_ flight: AirFlight, at now: Instant, _ effects: inout [Effect]) {
@@ -195,6 +240,7 @@ extension Air {
             links[index].held.append(flight)
             return
         }
+        if configuration.hasConnectionEvents { links[index].attend(at: flight.arrival) }
         let sender = links[index].end(at: flight.sender)
         let receiver = links[index].peer(of: flight.sender)
         switch flight.cargo {
@@ -202,11 +248,11 @@ extension Air {
             pass(.arrived(receiver.handle, fragment), to: receiver.station, at: now, &effects)
             pass(.delivered(sender.handle), to: sender.station, at: now, &effects)
         case .termination(let reason):
-            links.remove(at: index)
+            removeLink(index, at: now)
             pass(.unlinked(receiver.handle, reason: reason), to: receiver.station, at: now, &effects)
             pass(.unlinked(sender.handle, reason: .localHostTerminated), to: sender.station, at: now, &effects)
         case .parameters(let status, let parameters):
-            links[index].parameters = parameters
+            links[index].change(parameters, at: now)
             let update = { (end: AirLink.End) in
                 VirtualController.Input.parametersUpdated(end.handle, status, parameters)
             }
@@ -224,11 +270,21 @@ extension Air {
     }
 
     private mutating func breakLink(_ index: Int, at now: Instant, _ effects: inout [Effect]) {
-        let link = links.remove(at: index)
+        let link = removeLink(index, at: now)
         for end in [link.central, link.peripheral] {
             let reason: HCIStatus = link.terminatedBy == end.station ? .localHostTerminated : .connectionTimeout
             pass(.unlinked(end.handle, reason: reason), to: end.station, at: now, &effects)
         }
+    }
+
+    @discardableResult
+    private mutating func removeLink(_ index: Int, at now: Instant) -> AirLink {
+        let link = links.remove(at: index)
+        guard configuration.hasConnectionEvents else { return link }
+        for end in [link.central, link.peripheral] {
+            endedConnectionEvents[end.station, default: 0] += link.attendedEvents(until: now)
+        }
+        return link
     }
 
     private mutating func setReachable(
@@ -347,7 +403,7 @@ extension Air {
             id: nextLink,
             central: AirLink.End(station: meeting.listener, handle: controllers[meeting.listener].freeHandle),
             peripheral: AirLink.End(station: meeting.advertiser, handle: controllers[meeting.advertiser].freeHandle),
-            parameters: parameters)
+            parameters: parameters, at: now)
         nextLink += 1
         links.append(link)
         pass(

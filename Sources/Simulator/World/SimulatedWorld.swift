@@ -161,6 +161,12 @@ public struct SimulatedWorld: Sendable {
         indices[button].flatMap { buttons[$0].peripheral?.dialSnapshot }
     }
 
+    /// The number of connection events in which a button took part, which is what links cost its battery. It is 0 unless
+    /// the air has connection events.
+    public func connectionEvents(of button: String, at now: Instant) -> Int? {
+        indices[button].map { air.connectionEvents(of: station(of: $0), at: now) }
+    }
+
     private mutating func forward(_ name: String, _ input: SimulatedButton.Input, _ effects: inout [Effect]) {
         if let index = indices[name] {
             steps.append(.button(index, input))
