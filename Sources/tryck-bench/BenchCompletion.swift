@@ -186,6 +186,7 @@ private struct BenchCompletion {
                 if String(decoding: octets.prefix(200), as: UTF8.self).contains("\"id\":") { answerCount += 1 }
             case .find(let request): effects += server.handle(.found(Self.answer(to: request)), at: now)
             case .check(let check): effects += server.handle(.checked(check.run(answering: Self.answer)), at: now)
+            case .askDaemon: effects += server.handle(.lastRuns(.notRunning), at: now)
             case .setTimer, .exit: break
             }
         }
@@ -196,7 +197,6 @@ private struct BenchCompletion {
         case .file, .ofSet(.files, _): .set(.noSuchFile)
         case .ofSet(.timeZone, _): .set(.timeZone(nil))
         case .systemTimeZone: .systemTimeZone(nil)
-        case .lastRuns: .lastRuns(.notRunning)
         case .missingPrograms: .missingPrograms([])
         case .names: .names([])
         }
