@@ -200,6 +200,10 @@ struct Checker {
             changes = movingOut(key, entry.value, of: node)
         } else if sentence.hasSuffix("begins in column 1"), reportsExactly, key.alias == nil {
             changes = source.withoutIndentation(at: key.start).changes
+        } else if case .mapping(let entries) = node.content,
+            let step = entries.first(where: { sentence == "\"\(key.text)\" belongs inside \"\($0.key.text)\"" })
+        {
+            changes = movingIn(key, entry.value, into: step.value, as: key.text)
         }
         return Hint(sentence, changes)
     }

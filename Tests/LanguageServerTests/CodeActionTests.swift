@@ -204,6 +204,10 @@ struct CodeActionTests {
                 "    actions:\n      - repeat: {count: 2, every: 1s, actions: {log: a}, limit: 5s}\n"
             ),
             (
+                9, "    actions:\n      - publish: {topic: b}\n        retain: true\n",
+                "    actions:\n      - publish: {topic: b, retain: true}\n"
+            ),
+            (
                 8, "    actions:\n      - log: a\n        publish: {topic: b}\n",
                 "    actions:\n      - log: a\n      - publish: {topic: b}\n"
             ),
