@@ -70,7 +70,7 @@ extension RuleSetReader {
             return nil
         }
         let texts = nodes.compactMap { node in
-            checker.reportsNullEntry(node, hint: checker.hintForEmptyArgument(node))
+            node.isNull && checker.reportsNullEntry(node, hint: checker.hintForEmptyArgument(node))
                 ? nil : checker.text(node, key: key, .areForbidden)?.string
         }
         return texts.count == nodes.count ? texts : nil

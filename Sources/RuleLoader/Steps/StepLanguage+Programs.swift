@@ -222,7 +222,7 @@ extension RuleSetReader {
         arguments.reserveCapacity(nodes.count)
         var size = 0
         for node in nodes.dropFirst(first) {
-            if checker.reportsNullEntry(node, hint: checker.hintForEmptyArgument(node)) { continue }
+            if node.isNull, checker.reportsNullEntry(node, hint: checker.hintForEmptyArgument(node)) { continue }
             guard let argument = template(node, key: key, in: scope), checkArgument(argument, node) else { continue }
             if node.isSecret { warnOfSecret(node) }
             size += argument.literalSize
