@@ -89,7 +89,7 @@ struct Examination {
             let checked = CheckedFile(loaded, named: rules.path)
             seen.rules = Observations.File(rules.path, loaded.result.diagnostics, content: checked.content ?? "")
             seen.failingTests = loaded.tests?.failures.count ?? 0
-            return loaded.result.value?.confidential ?? []
+            return loaded.confidentialValues.values
         } catch .notFound where !rules.isNamed {
             return []
         } catch {

@@ -76,6 +76,8 @@ package enum DurationText {
                 return .write(DurationText.text(milliseconds: milliseconds))
             }
         }
+        let joined = text.replacing(" ", with: "")
+        if joined != text, (try? milliseconds(joined)) != nil { return .write(joined) }
         return "write 10s, 500ms or 1h30m"
     }
 }

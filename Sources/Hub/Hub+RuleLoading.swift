@@ -35,6 +35,7 @@ extension Hub {
 
     mutating func rulesLoaded(_ id: JobID, _ loaded: RuleLoadReport, at now: Instant) {
         guard let (verdict, requesters) = rules.loaded(id, loaded) else { return }
+        recordingHides(loaded.refusedValues)
         let answer: RequestAnswer
         // This is computed where it is used, because `redaction` has the secrets of a new set only after the set was taken.
         var problems: [JSONValue] { redaction(.array(loaded.problems)).arrayValue ?? [] }
@@ -74,7 +75,7 @@ extension Hub {
     private mutating func replaceRules(with prepared: PreparedRules, at now: Instant) {
         let shownBefore = watchedButtons
         let before = rules.willTake(prepared.set)
-        recordingHidesSecrets(of: prepared.set)
+        recordingHides(prepared.set.confidentialValues)
         advanceRules(.reloaded(prepared), at: now)
         for topic in rules.took(insteadOf: before) { invalidate(topic) }
         let shownNow = watchedButtons

@@ -1,6 +1,7 @@
 package import ButtonModel
 package import JSON
 import Radios
+package import Rules
 
 /// The part of the configuration and of the environment that the hub needs.
 package struct HubConfiguration: Hashable, Sendable {
@@ -38,6 +39,8 @@ package struct HubConfiguration: Hashable, Sendable {
     package var ruleFault: String?
     /// All errors and warnings of the rules on disk, in the form of `RuleLoadReport`.
     package var ruleProblems: [JSONValue]
+    /// The values of `!secret` and `!env_var` in the rules on disk if they are not in use. They are hidden, and not recorded.
+    package var refusedValues: ConfidentialValues
     /// The entry file of the rules if it did not exist at the start; `nil` if it did, also without rules in it.
     package var missingRulesPath: String?
     /// Why stored pairings could not be read and what became of them, a sentence for users; `nil` if they were read.
@@ -70,6 +73,7 @@ package struct HubConfiguration: Hashable, Sendable {
         control: MQTTControl = .settings, logLevel: LogLevel = .info, processEnvironment: [String] = [],
         stateDirectory: String = "/",
         builtAt: UTCTime = UTCTime(milliseconds: 0), ruleFault: String? = nil, ruleProblems: [JSONValue] = [],
+        refusedValues: ConfidentialValues = ConfidentialValues(),
         missingRulesPath: String? = nil, lostState: String? = nil, ringWarning: String? = nil, capture: String? = nil,
         hasMetrics: Bool = false,
         simulatedButtons: [String] = [], simulatedIdentities: [String: ButtonIdentity] = [:],
@@ -95,6 +99,7 @@ package struct HubConfiguration: Hashable, Sendable {
         self.builtAt = builtAt
         self.ruleFault = ruleFault
         self.ruleProblems = ruleProblems
+        self.refusedValues = refusedValues
         self.missingRulesPath = missingRulesPath
         self.lostState = lostState
         self.ringWarning = ringWarning

@@ -36,7 +36,8 @@ struct RuleHost: Sendable {
     static let maximumRequesters = 64
 
     private var engine: RuleEngine
-    /// Redacts the secrets of this set and of the sets before it, which may still be on their way into the log.
+    /// Redacts the secrets of this set, of the sets before it, which may still be on their way into the log, and of sets that were
+    /// refused.
     private(set) var redaction: Redaction
     /// Why the rules on disk are not the rules that run; `nil` if they are.
     private(set) var fault: String? { didSet { hasChanged = true } }
@@ -69,7 +70,9 @@ struct RuleHost: Sendable {
     init(_ rules: RuleSet, _ configuration: HubConfiguration, stored: StoredState) {
         engine = RuleEngine(rules, state: stored.rules, nextRun: RunID(rawValue: stored.nextRun))
         engine.isActing = configuration.engine == nil
+        let refused = configuration.refusedValues
         redaction = Redaction(rules.confidential, open: rules.openValues)
+            .hiding(refused.values, open: refused.open)
         fault = configuration.ruleFault
         problemsOnDisk = configuration.ruleProblems
         let waiting = Set(stored.rules.waitingRuns.map(\.run.rawValue))
@@ -295,6 +298,8 @@ struct RuleHost: Sendable {
         guard let load, load.id == id else { return nil }
         self.load = nil
         problemsOnDisk = loaded.problems
+        let refused = loaded.refusedValues
+        if !refused.values.isEmpty { redaction = redaction.hiding(refused.values, open: refused.open) }
         let running = engine.set
         if let set = loaded.set {
             // The fingerprint is shown, so it covers no secrets.

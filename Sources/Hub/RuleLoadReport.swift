@@ -13,16 +13,20 @@ package struct RuleLoadReport: Hashable, Sendable {
     package var summary: String
     /// The fingerprint of a set without errors if one of its tests failed.
     package var failing: String?
+    /// The values of `!secret` and `!env_var` of a set that is not put into use. They are hidden like those of the set that runs,
+    /// because they may be those that the house uses now. A recording does not have them.
+    package var refusedValues: ConfidentialValues
 
     package init(
         set: RuleSet?, source: RecordedRules? = nil, problems: [JSONValue] = [], summary: String = "",
-        failing: String? = nil
+        failing: String? = nil, refusedValues: ConfidentialValues = ConfidentialValues()
     ) {
         rules = set.map { PreparedRules($0) }
         self.source = source
         self.problems = problems
         self.summary = summary
         self.failing = failing
+        self.refusedValues = refusedValues
     }
 }
 

@@ -110,14 +110,16 @@ private struct TextChange: Hashable {
     func title(in octets: [UInt8]) -> String {
         let written = String(decoding: octets[range], as: UTF8.self)
         if range.isEmpty { return "Add \(TextChange.shown(text))" }
-        if text.isEmpty { return written.allSatisfy(\.isWhitespace) ? "Remove the indentation" : "Remove \(written)" }
+        let isBlank = written.allSatisfy(\.isWhitespace)
+        if text.isEmpty { return isBlank ? "Remove the indentation" : "Remove \(TextChange.shown(written))" }
+        if isBlank, text.contains(where: { !$0.isWhitespace }) { return "Add \(TextChange.shown(text))" }
         if text == "\"\(written)\"" || text == "'\(written)'" { return "Put \(TextChange.shown(written)) in quotes" }
         return "Replace \(TextChange.shown(written)) by \(TextChange.shown(text))"
     }
 
     /// A text of the file as part of a title.
     private static func shown(_ text: String) -> String {
-        let line = text.split(whereSeparator: \.isNewline).first ?? ""
+        let line = text.drop { $0.isWhitespace || $0 == "," }.split(whereSeparator: \.isNewline).first ?? ""
         return line.count > 40 ? line.prefix(40) + "…" : String(line)
     }
 }

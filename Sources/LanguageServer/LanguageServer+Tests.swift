@@ -14,16 +14,16 @@ extension LanguageServer {
     ///
     /// Only the daemon of the `tryck.yaml` that names the set is asked, because another one may have other rules with these ids.
     ///
-    /// - Returns: `nil` if the daemon is asked first.
+    /// - Returns: `nil` if the daemon is asked first. Other messages are handled meanwhile.
     mutating func codeLenses(
         _ parameters: JSONValue, id: JSONValue, at now: Instant
     ) throws(ResponseError) -> JSONValue? {
         let (path, document) = try document(parameters)
         if let configuration = set(of: path)?.configurationPath, lastRuns.isDue(configuration, at: now),
-            outline(of: path, document)?.symbols.contains(where: { $0.children.contains { $0.kind == .rule } }) ?? false
+            outline(of: path, document)?.symbols.contains(where: { $0.children.contains { $0.kind == .rule } })
+                ?? false,
+            wait(LensRequest(id: id, path: path, configuration: configuration))
         {
-            lensRequest = LensRequest(id: id, path: path, configuration: configuration)
-            effects.append(.find(.lastRuns(configuration: configuration)))
             return nil
         }
         return .array(lenses(of: path))

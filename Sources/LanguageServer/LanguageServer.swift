@@ -21,6 +21,8 @@ package struct LanguageServer: Sendable {
         case found(DiskAnswer)
         /// The check of the last `check`, which was carried out.
         case checked(SetCheck)
+        /// The answer to the last `askDaemon`.
+        case lastRuns(LastRunsAnswer)
         case timerFired
     }
 
@@ -31,6 +33,9 @@ package struct LanguageServer: Sendable {
         case find(DiskRequest)
         /// `SetCheck.run` is to be called, and its result given as `checked`. There is at most one such check at a time.
         case check(SetCheck)
+        /// The last runs of the rules in the daemon of a configuration, given by its path, are to be given as `lastRuns`. A
+        /// daemon may take long, so other input may come before its answer. There is at most one such question at a time.
+        case askDaemon(configuration: String)
         /// When `timerFired` is wanted; `nil`: not at all.
         case setTimer(Instant?)
         /// The server has ended, with this exit status.
@@ -39,6 +44,8 @@ package struct LanguageServer: Sendable {
 
     /// How long after the last change a text is checked.
     package static let delay = Duration.milliseconds(100)
+    /// How many requests for lenses may wait for daemons.
+    private static let maximumLensRequests = 64
 
     enum Phase: Hashable, Sendable {
         case new, initialized, shutDown, ended
@@ -102,8 +109,13 @@ package struct LanguageServer: Sendable {
     var outlines = OutlineCache()
     /// The completion that waits for `DiskAnswer.names`. Until then, no other message is handled.
     var listing: Listing?
-    /// The lenses that wait for `DiskAnswer.lastRuns`. Until then, no other message is handled.
-    var lensRequest: LensRequest?
+    /// The lenses that wait for the answer of a daemon. Other messages are handled meanwhile.
+    private var lensRequests: [LensRequest] = []
+    /// The configuration whose daemon is being asked.
+    private var askedConfiguration: String?
+    /// The request to shut down, if it waits for the answer of a daemon: each earlier request is answered before it. Until
+    /// then, no other message is handled.
+    private var shutdownRequest: WaitingMessages.Message?
     /// The renaming that waits for the end of the check.
     private var renameRequest: RenameRequest?
     /// The answers of daemons about the last runs of rules.
@@ -129,18 +141,14 @@ package struct LanguageServer: Sendable {
                 self.listing = nil
                 let names = if case .names(let names) = answer { names } else { [String]() }
                 send(["jsonrpc": "2.0", "id": listing.id, "result": self.answer(listing, names)])
-            } else if let request = lensRequest {
-                lensRequest = nil
-                let runs = if case .lastRuns(let runs) = answer { runs } else { LastRunsAnswer.silent }
-                lastRuns.take(runs, request.configuration, at: now)
-                send(["jsonrpc": "2.0", "id": request.id, "result": .array(lenses(of: request.path))])
             }
+        case .lastRuns(let answer): take(answer, at: now)
         case .checked(let check): checked(check, at: now)
         case .timerFired: timer = nil
         }
         while phase != .ended, !isWaiting, let message = nextMessage() { take(message, at: now) }
         // What the editor sent before it closed its end is still carried out: `shutdown` may be among it.
-        if hasInputEnded, phase != .ended, waiting.isEmpty, !isWaiting, renameRequest == nil {
+        if hasInputEnded, phase != .ended, waiting.isEmpty, !isWaiting, renameRequest == nil, lensRequests.isEmpty {
             end(status: phase == .shutDown ? 0 : 1)
         }
         beginCheck(at: now)
@@ -148,13 +156,18 @@ package struct LanguageServer: Sendable {
         return effects
     }
 
-    /// False while so many messages wait for a check that no more octets of the editor are wanted.
-    package var wantsInput: Bool { !waiting.isFull }
+    /// False while so many messages wait for a check that no more octets of the editor are wanted, and while the request to
+    /// shut down waits.
+    package var wantsInput: Bool { !waiting.isFull && shutdownRequest == nil }
 
     /// Handles a message, or keeps it until the check has ended that is under way or due.
     ///
     /// A request waits so that it finds the names of a file that was opened just before.
     private mutating func take(_ message: WaitingMessages.Message, at now: Instant) {
+        guard lensRequests.isEmpty || message.method != "shutdown" else {
+            shutdownRequest = message
+            return
+        }
         guard !message.isReleased || isUnchecked(message), !precedesChecks(message) else {
             return handle(message.content, at: now)
         }
@@ -196,8 +209,8 @@ package struct LanguageServer: Sendable {
         }
     }
 
-    /// True if a request waits for something on the machine.
-    private var isWaiting: Bool { listing != nil || lensRequest != nil }
+    /// True if a request waits, and no other message may be handled before it.
+    private var isWaiting: Bool { listing != nil || shutdownRequest != nil }
 
     // MARK: Messages
 
@@ -290,7 +303,7 @@ package struct LanguageServer: Sendable {
             for path in documents.keys { checkSoon(path, at: now) }
         case "$/cancelRequest":
             // Other requests are answered at once, so there is nothing to cancel.
-            guard let id = parameters["id"], waiting.remove(request: id) != nil else { break }
+            guard let id = parameters["id"], waiting.remove(request: id) != nil || removeLensRequest(id) else { break }
             respond(to: id, with: ResponseError(.requestCancelled, "The editor has cancelled the request."))
         default: break
         }
@@ -499,6 +512,49 @@ package struct LanguageServer: Sendable {
         lastRuns.keepOnly(sets.configurationPaths)
         outlines.keepOnly(sets.fileNames + Array(documents.keys))
         publish(versions: check.versions, except: Set(due.filter { $0.value > checkStart }.keys))
+    }
+
+    // MARK: Daemons
+
+    /// Keeps a request for lenses until the daemon of a configuration has answered.
+    ///
+    /// - Returns: false if too many of them wait.
+    mutating func wait(_ request: LensRequest) -> Bool {
+        guard lensRequests.count < Self.maximumLensRequests else { return false }
+        lensRequests.append(request)
+        askDaemon()
+        return true
+    }
+
+    /// Asks the daemon for which a request for lenses has waited longest, unless one is being asked.
+    private mutating func askDaemon() {
+        guard askedConfiguration == nil, let request = lensRequests.first else { return }
+        askedConfiguration = request.configuration
+        effects.append(.askDaemon(configuration: request.configuration))
+    }
+
+    /// Answers the requests for lenses that have waited for a daemon.
+    private mutating func take(_ answer: LastRunsAnswer, at now: Instant) {
+        guard let configuration = askedConfiguration else { return }
+        askedConfiguration = nil
+        lastRuns.take(answer, configuration, at: now)
+        let requests = lensRequests.filter { $0.configuration == configuration }
+        lensRequests.removeAll { $0.configuration == configuration }
+        for request in requests {
+            send(["jsonrpc": "2.0", "id": request.id, "result": .array(lenses(of: request.path))])
+        }
+        askDaemon()
+        if lensRequests.isEmpty, let request = shutdownRequest {
+            shutdownRequest = nil
+            take(request, at: now)
+        }
+    }
+
+    /// - Returns: false if no request for lenses with this identifier waits.
+    private mutating func removeLensRequest(_ id: JSONValue) -> Bool {
+        guard let place = lensRequests.firstIndex(where: { $0.id == id }) else { return false }
+        lensRequests.remove(at: place)
+        return true
     }
 
     // MARK: Access for requests

@@ -17,7 +17,7 @@ package struct LastRun: Hashable, Sendable {
     var title: String { "last run: \(result)\(age.map { ", \($0) ago" } ?? "")" }
 }
 
-/// The answer to `DiskRequest.lastRuns`.
+/// The answer to `LanguageServer.Effect.askDaemon`.
 package enum LastRunsAnswer: Hashable, Sendable {
     /// The last runs of the rules that have run.
     case runs([LastRun])
@@ -30,7 +30,7 @@ package enum LastRunsAnswer: Hashable, Sendable {
 /// The answers of the daemons of the configurations about their rules, and when the daemons are asked again.
 ///
 /// Editors request lenses after each change of a text. A daemon is therefore asked only now and then, and rarely if it did not
-/// answer, because the editor waits for it.
+/// answer, because the lenses wait for it.
 struct LastRuns: Sendable {
     /// How long an answer is used.
     static let lifetime = Duration.seconds(5)

@@ -2,8 +2,9 @@
 ///
 /// - Source: Language Server Protocol 3.17, Base Protocol.
 package struct MessageFramer: Sendable {
-    /// The octets of one message. A longer message is skipped and reported.
-    static let maximumLength = 16 << 20
+    /// The octets of one message. A longer message is skipped and reported. A file may have 16 MiB, and JSON writes each line end,
+    /// quotation mark and backslash of it with two octets.
+    static let maximumLength = 33 << 20
     /// The octets of one header. What follows is skipped until a line that begins with `Content-Length`.
     static let maximumHeaderLength = 4096
 

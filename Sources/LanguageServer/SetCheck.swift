@@ -13,8 +13,6 @@ package enum DiskRequest: Hashable, Sendable {
     case missingPrograms(Set<String>)
     /// The names of the files and directories in a directory.
     case names(directory: String)
-    /// The last runs of the rules in the daemon of a configuration, given by its path.
-    case lastRuns(configuration: String)
 }
 
 /// The answer to a `DiskRequest`.
@@ -25,7 +23,6 @@ package enum DiskAnswer: Sendable {
     case missingPrograms(Set<String>)
     /// The answer to `names`. The names of directories end with `/`. The number of names is limited.
     case names([String])
-    case lastRuns(LastRunsAnswer)
 }
 
 /// Checks the rule set that a file belongs to, with the texts in the editor in place of those on the disk.

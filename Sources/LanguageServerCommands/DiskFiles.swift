@@ -9,11 +9,11 @@ import Platform
 import RuleLoader
 import Setup
 
-/// Answers the language server's requests from the disk of this machine, and from the daemon.
+/// Answers the language server's requests from the disk of this machine, and from daemons.
 struct DiskFiles {
     /// The environment variables.
     let variables: [String: String]
-    /// How long the daemon's answer may take. The editor waits for it.
+    /// How long the connection to a daemon, and then its answer, may take. The lenses of the editor wait for it.
     private static let timeLimit = Duration.milliseconds(250)
     private let zones = ZoneFiles()
 
@@ -33,13 +33,12 @@ struct DiskFiles {
             .systemTimeZone(
                 zones.system(variables["TZ"]).map { LoadInputs.ZoneFile(name: $0.name, octets: $0.octets) })
         case .names(let directory): .names(RuleFiles.names(of: directory))
-        case .lastRuns(let configuration): .lastRuns(lastRuns(configuration))
         case .missingPrograms(let names): .missingPrograms(names.filter { !RuleFiles.isProgram($0) })
         }
     }
 
     /// The last runs of the rules in the daemon that a configuration belongs to.
-    private func lastRuns(_ configuration: String) -> LastRunsAnswer {
+    func lastRuns(_ configuration: String) -> LastRunsAnswer {
         let candidates = ControlSocket.candidates(
             chosen: nil, configured: ControlSocket.configured(configuration, environment: variables),
             runtimeDirectory: variables["XDG_RUNTIME_DIR"])

@@ -36,11 +36,12 @@ struct LanguageServerCommand: ParsableCommand {
 }
 
 /// Passes octets between standard input and output and a language server, answers what the server asks of the disk, and
-/// carries out its checks on a thread of its own.
+/// carries out its checks and asks daemons on threads of their own.
 private struct ServerLoop {
     private let files: DiskFiles
     private var server: LanguageServer
-    private let checks: CheckThread
+    private let checks: WorkThread<SetCheck>
+    private let daemons: WorkThread<LastRunsAnswer>
     private var deadline: Instant?
     private var status: Int32?
     private var hasInputEnded = false
@@ -48,7 +49,8 @@ private struct ServerLoop {
     init(_ files: DiskFiles) throws(Failure) {
         self.files = files
         server = LanguageServer(variables: files.variables, version: Version.string)
-        checks = try CheckThread(files)
+        checks = try WorkThread()
+        daemons = try WorkThread()
     }
 
     /// Runs until the editor ends the server, and returns the exit status.
@@ -58,6 +60,7 @@ private struct ServerLoop {
             if let status { return status }
             let ready = wait()
             if ready.check, let check = checks.take() { try give(.checked(check)) }
+            if ready.daemon, let answer = daemons.take() { try give(.lastRuns(answer)) }
             if ready.isTimeOver { try give(.timerFired) }
             guard ready.input, status == nil else { continue }
             let count = read(STDIN_FILENO, &buffer, buffer.count)
@@ -70,13 +73,14 @@ private struct ServerLoop {
         }
     }
 
-    /// Waits until there is input or the result of a check, or until the deadline.
-    private func wait() -> (input: Bool, check: Bool, isTimeOver: Bool) {
+    /// Waits until there is input, the result of a check or the answer of a daemon, or until the deadline.
+    private func wait() -> (input: Bool, check: Bool, daemon: Bool, isTimeOver: Bool) {
         // A negative descriptor is not waited for.
         let input = hasInputEnded || !server.wantsInput ? -1 : STDIN_FILENO
         var descriptors = [
             pollfd(fd: input, events: Int16(POLLIN), revents: 0),
             pollfd(fd: checks.finished, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: daemons.finished, events: Int16(POLLIN), revents: 0),
         ]
         var timeout: Int32 = -1
         if let deadline {
@@ -88,7 +92,7 @@ private struct ServerLoop {
         // After an interruption by a signal, the loop asks again.
         return (
             count > 0 && descriptors[0].revents != 0, count > 0 && descriptors[1].revents != 0,
-            count == 0 && deadline != nil
+            count > 0 && descriptors[2].revents != 0, count == 0 && deadline != nil
         )
     }
 
@@ -101,8 +105,11 @@ private struct ServerLoop {
             case .find(let request): effects += server.handle(.found(files.answer(to: request)), at: Self.now)
             case .check(let check):
                 // Without a thread, the editor waits for the check.
-                guard !checks.start(check) else { continue }
+                guard !checks.start({ [files] in check.run(answering: files.answer) }) else { continue }
                 effects += server.handle(.checked(check.run(answering: files.answer)), at: Self.now)
+            case .askDaemon(let configuration):
+                guard !daemons.start({ [files] in files.lastRuns(configuration) }) else { continue }
+                effects += server.handle(.lastRuns(.silent), at: Self.now)
             case .setTimer(let time): deadline = time
             case .exit(let status): self.status = status
             }

@@ -47,7 +47,10 @@ struct ExplainCommand: ParsableCommand {
     var chord: String?
 
     @Flag(
-        help: "The next at triggers within a minute from the time of --at on, without button and event.")
+        help: """
+            The next at triggers within a minute from the time of --at on, and when each rule with at comes next, without \
+            button and event.
+            """)
     var due = false
 
     @Option(

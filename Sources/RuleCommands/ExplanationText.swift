@@ -9,6 +9,9 @@ import Rules
 ///     ✗ goodnight          rules/home.yaml:92:5  dropped_conditions
 ///         not variables.guest is false (variables.guest = true)
 enum ExplanationText {
+    /// Of how many rules the next time is shown.
+    private static let maximumNextTimes = 20
+
     /// - Parameter cause: the noun for what is explained.
     static func lines(_ explanation: Explanation, of cause: String = "event", style: Style) -> [Line] {
         let width = explanation.verdicts.map(\.rule.columns).max() ?? 0
@@ -23,6 +26,11 @@ enum ExplanationText {
             lines += verdict.steps.map { Line("    \($0)") }
         }
         if lines.isEmpty { lines.append(Line("no rule has a trigger for this \(cause)")) }
+        for next in explanation.nextTimes.prefix(maximumNextTimes) {
+            lines.append(Line("  \(next.rule) comes next at \(next.at)", .faint))
+        }
+        let more = explanation.nextTimes.count - maximumNextTimes
+        if more > 0 { lines.append(Line("  and \(more) more", .faint)) }
         for rule in explanation.notConsidered {
             lines.append(Line("  \(rule) is a fallback and is not considered, because another rule runs", .faint))
         }

@@ -18,7 +18,8 @@ extension Checker {
                     hint: Hint(
                         "this one has "
                             + entries.filter { names.contains($0.key.text) }.map { "\"\($0.key.text)\"" }
-                            .joined(separator: " and ") + "; begin each with \"- \""))
+                            .joined(separator: " and ") + "; begin each with \"- \"",
+                        dashes(before: entries, actions: names)))
                 return nil
             }
             first = entry.key

@@ -84,7 +84,7 @@ struct Checker {
         // Entries are used in their place, because a copy of one takes longer than most of what is done with it.
         for index in entries.indices {
             guard let key = table.index(of: entries[index].key.text) else {
-                unknown(entries[index], table, &fields)
+                unknown(entries[index], of: node, table, &fields)
                 continue
             }
             var value: CheckedMapping.Value?
@@ -136,7 +136,9 @@ struct Checker {
         return (node.start, node.start.advanced(by: 1))
     }
 
-    private mutating func unknown(_ entry: YAMLNode.Entry, _ table: MappingTable, _ fields: inout CheckedMapping) {
+    private mutating func unknown(
+        _ entry: YAMLNode.Entry, of node: YAMLNode, _ table: MappingTable, _ fields: inout CheckedMapping
+    ) {
         let key = entry.key
         let name = key.text
         if let prefix = table.ignoredPrefix, name.hasPrefix(prefix) { return }
@@ -151,7 +153,8 @@ struct Checker {
             return
         }
         let message = "unknown key \"\(shown(name))\" in \(table.name)"
-        if let hint = table.foreignHints[name].map(Hint.forKey) {
+        if var hint = table.foreignHints[name].map(Hint.forKey) {
+            if hint.changes.isEmpty { hint.changes = changes(ofForeign: entry, of: node, table) }
             for name in table.keys.map(\.name) where hint.sentence?.contains("\(name):") ?? false {
                 fields.misspelt.insert(name)
             }
@@ -162,10 +165,47 @@ struct Checker {
             fields.misspelt.insert(near)
             error("E201", at: key, message, hint: .meant(near))
         } else {
-            error(
-                "E201", at: key, message,
-                hint: MappingTable.hint(forMisplacedKey: name, in: table.name).map { Hint($0) })
+            error("E201", at: key, message, hint: hint(forMisplaced: entry, of: node, table))
         }
+    }
+
+    /// The entry that is meant by a key from elsewhere.
+    private func changes(
+        ofForeign entry: YAMLNode.Entry, of node: YAMLNode, _ table: MappingTable
+    ) -> [Hint.Change] {
+        let name = entry.key.text
+        if table.foreignHints[name]?.hasPrefix("write \(name): beside ") ?? false {
+            return movingOut(entry.key, entry.value, of: node)
+        }
+        guard let meant = table.foreignEntries[name], let written = written(entry.value),
+            case .scalar(let text, let style) = entry.value.content
+        else { return [] }
+        var literal = text
+        if style != .plain || Double(text) == nil && text != "true" && text != "false" { literal = "'\(text)'" }
+        // An expression in quotes may contain characters that have a meaning in YAML.
+        guard style == .plain || !meant.contains("EXPRESSION"), !meant.contains("LITERAL") || !text.contains("'") else {
+            return []
+        }
+        return changes(
+            of: entry.key, with: entry.value,
+            into: meant.replacing("EXPRESSION", with: text.contains(" ") ? "(\(text))" : text)
+                .replacing("LITERAL", with: literal).replacing("VALUE", with: written))
+    }
+
+    private func hint(forMisplaced entry: YAMLNode.Entry, of node: YAMLNode, _ table: MappingTable) -> Hint? {
+        let key = entry.key
+        guard let sentence = MappingTable.hint(forMisplacedKey: key.text, in: table.name) else { return nil }
+        var changes: [Hint.Change] = []
+        if sentence == "\"\(key.text)\" belongs beside \(table.name)" {
+            changes = movingOut(key, entry.value, of: node)
+        } else if sentence.hasSuffix("begins in column 1"), reportsExactly, key.alias == nil {
+            changes = source.withoutIndentation(at: key.start).changes
+        } else if case .mapping(let entries) = node.content,
+            let step = entries.first(where: { sentence == "\"\(key.text)\" belongs inside \"\($0.key.text)\"" })
+        {
+            changes = movingIn(key, entry.value, into: step.value, as: key.text)
+        }
+        return Hint(sentence, changes)
     }
 
     /// Reports a key such as `model:duo` in braces, or `triggers:{button` before a colon, in which a space is missing.
@@ -220,7 +260,7 @@ struct Checker {
             switch rest?.dropFirst(skipped).first {
             case "#"?: Hint("# begins a comment; quote the text", source.quoting(at: value))
             case "&"?: Hint("& begins an anchor; quote the text", source.quoting(at: value))
-            default: hint ?? "remove the key or give it one"
+            default: hint ?? Hint("remove the key or give it one", removal(of: entry.key, with: entry.value))
             }
         error("E114", at: entry.key, "\"\(shown(entry.key.text))\" has no value", hint: usual)
         return true
@@ -341,7 +381,11 @@ struct Checker {
     /// The insertion of an entry before a key of its mapping, for a hint; none after many messages.
     func insertion(of entry: String, before key: SourcePosition) -> [Hint.Change] {
         guard reportsExactly else { return [] }
-        let place = source.octets(from: key, to: key)
+        return [Hint.Change(source.octets(from: key, to: key), entry + entrySeparator(before: key))]
+    }
+
+    /// What separates an entry from the next one, where a key of their mapping is.
+    func entrySeparator(before key: SourcePosition) -> String {
         let before = source.octets(before: key)
         // In brackets, a key follows another in the same line, or a comma or a bracket.
         let blanks: [UInt8] = [0x20, 0x0A, 0x0D]
@@ -349,8 +393,7 @@ struct Checker {
         let isInBrackets =
             source.octets[before].contains { $0 != 0x20 && $0 != UInt8(ascii: "-") }
             || last == UInt8(ascii: ",") || last == UInt8(ascii: "{")
-        let end = isInBrackets ? ", " : "\n" + String(repeating: " ", count: before.count)
-        return [Hint.Change(place, entry + end)]
+        return isInBrackets ? ", " : "\n" + String(repeating: " ", count: before.count)
     }
 
     /// The hint of a problem of an expression, with its changes in the file; without changes after many messages.

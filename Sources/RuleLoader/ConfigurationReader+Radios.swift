@@ -29,10 +29,13 @@ extension ConfigurationReader {
         guard let text = checker.text(node, key: key, .areText)?.string else { return nil }
         if let transport = Configuration.Transport(text) { return transport }
         let proxy = "esphome:"
+        let host = String(text.dropFirst(proxy.count))
         checker.error(
             "E204", at: node, "unknown transport \"\(checker.shown(text))\"",
             hint: text.hasPrefix(proxy)
-                ? "write radios: [{esphome: \(checker.shown(String(text.dropFirst(proxy.count))))}]"
+                ? Hint(
+                    "write radios: [{esphome: \(checker.shown(host))}]",
+                    key == "radios" ? [.init(nil, "{esphome: \(host)}", isGuess: true)] : [])
                 : """
                 write auto, hci:0, hci:ADDRESS, bluez, bluez:0, bluez:ADDRESS, h4:tcp:HOST:PORT, h4:unix:PATH, \
                 simulated:FILE, none or {command: […]}

@@ -47,7 +47,8 @@ struct ConfigurationReader {
             configuration.flicdListen = HostAndPort(text)
             if configuration.flicdListen == nil {
                 checker.error(
-                    "E203", at: node, "\"\(checker.shown(text))\" is not HOST:PORT", hint: "write 127.0.0.1:5551")
+                    "E203", at: node, "\"\(checker.shown(text))\" is not HOST:PORT",
+                    hint: UInt16(text).map { .write("127.0.0.1:\($0)") } ?? "write 127.0.0.1:5551")
             }
         }
         if let node = fields.node("sources") { readSources(node) }

@@ -94,7 +94,8 @@ extension MappingTable {
         foreignHints: [
             "host": "use broker: mqtt://HOST:1883", "server": "use broker: mqtt://HOST:1883",
             "port": "use broker: mqtt://HOST:PORT", "user": "use username:",
-        ])
+        ],
+        foreignEntries: ["host": "broker: mqtt://VALUE:1883", "server": "broker: mqtt://VALUE:1883"])
 
     static let tls = MappingTable(
         name: "\"tls\"",
@@ -147,7 +148,8 @@ extension MappingTable {
                 "journal", .integer(Configuration.Uplink.journalLengths),
                 "the most messages about a button that wait for the engine; a click has three"),
         ],
-        foreignHints: ["host": "use broker: mqtts://HOST", "user": "use username:", "base_topic": "use topic:"])
+        foreignHints: ["host": "use broker: mqtts://HOST", "user": "use username:", "base_topic": "use topic:"],
+        foreignEntries: ["host": "broker: mqtts://VALUE"])
 
     static let actions = MappingTable(
         name: "\"actions\"",

@@ -107,6 +107,21 @@ package struct LoadResult<Value: Sendable>: Sendable {
     }
 }
 
+extension LoadResult<RuleSet> {
+    /// The values of `!secret` and `!env_var` in the part that could be read, and all of `secrets.yaml`: a file that is not valid
+    /// YAML may use each of them.
+    ///
+    /// - Parameter inputs: those with which the set was loaded.
+    package func confidentialValues(in inputs: LoadInputs) -> ConfidentialValues {
+        var found = readable.confidentialValues
+        let secrets = Secrets(in: inputs).placeholders
+        found.values.formUnion(secrets.keys)
+        found.marks.merge(secrets, uniquingKeysWith: min)
+        found.open.subtract(secrets.keys)
+        return found
+    }
+}
+
 /// Loads rule sets, `tryck.yaml` and simulator files from their text. It opens no files: `LoadInputs` holds
 /// everything that they may refer to.
 package enum FileLoader {

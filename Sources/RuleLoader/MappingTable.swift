@@ -12,6 +12,9 @@ final class MappingTable: Sendable {
     let replacedKeys: [String: String]
     /// Keys from other languages or mappings, each with a hint what to write instead.
     let foreignHints: [String: String]
+    /// The entries that are meant by keys from elsewhere: `time: {after: VALUE}` for `after`. `VALUE` is the value as it is
+    /// written, `LITERAL` the value as an expression has it, and `EXPRESSION` an expression without quotes.
+    let foreignEntries: [String: String]
     /// Keys with this prefix are ignored.
     let ignoredPrefix: String?
     /// Indices in `keys`, by name.
@@ -19,13 +22,14 @@ final class MappingTable: Sendable {
 
     init(
         name: String, keys: [Key], planned: [String] = [], replacedKeys: [String: String] = [:],
-        foreignHints: [String: String] = [:], ignoredPrefix: String? = nil
+        foreignHints: [String: String] = [:], foreignEntries: [String: String] = [:], ignoredPrefix: String? = nil
     ) {
         self.name = name
         self.keys = keys
         self.planned = planned
         self.replacedKeys = replacedKeys
         self.foreignHints = foreignHints
+        self.foreignEntries = foreignEntries
         self.ignoredPrefix = ignoredPrefix
         indices = Dictionary(keys.indices.map { (keys[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
     }
@@ -34,7 +38,8 @@ final class MappingTable: Sendable {
     func hinting(_ hints: [String: String]) -> MappingTable {
         MappingTable(
             name: name, keys: keys, planned: planned, replacedKeys: replacedKeys,
-            foreignHints: foreignHints.merging(hints) { _, new in new }, ignoredPrefix: ignoredPrefix)
+            foreignHints: foreignHints.merging(hints) { _, new in new }, foreignEntries: foreignEntries,
+            ignoredPrefix: ignoredPrefix)
     }
 
     func key(_ name: String) -> Key? { indices[name].map { keys[$0] } }

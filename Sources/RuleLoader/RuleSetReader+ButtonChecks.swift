@@ -53,8 +53,22 @@ extension RuleSetReader {
         checker.error(
             "E502", at: event.node,
             "\"\(button.name)\" is fixed to \(mode.rawValue), which cannot give \(event.event.notation)",
-            hint: "use trigger_mode: auto")
+            hint: Hint("use trigger_mode: auto", changes(ofMode: mode, of: button)))
         return true
+    }
+
+    /// The change of `trigger_mode` where the button is declared, if that is in this file.
+    private func changes(ofMode mode: TriggerMode, of button: DeclaredButton) -> [Hint.Change] {
+        let source = checker.source
+        let start = SourcePosition(line: button.location.line, column: button.location.column)
+        guard checker.reportsExactly, button.location.file == source.name,
+            let key = source.find(
+                "trigger_mode: \(mode.rawValue)", from: start,
+                to: source.clamped(SourcePosition(line: source.lineCount + 1, column: 1)))
+        else { return [] }
+        let value = key.advanced(by: "trigger_mode: ".count)
+        let end = value.advanced(by: mode.rawValue.unicodeScalars.count)
+        return [Hint.Change(source.octets(from: value, to: end), "auto", isGuess: true)]
     }
 
     /// Records an event for the checks that need all triggers of the set.

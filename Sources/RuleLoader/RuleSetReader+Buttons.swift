@@ -111,17 +111,21 @@ extension RuleSetReader {
     }
 
     private mutating func readSerial(_ text: String, _ node: YAMLNode) -> DeclaredButton.Hardware? {
-        let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        let isSerial =
-            parts.map(\.count) == [4, 6]
-            && parts.joined().allSatisfy { (0x41...0x5A).contains($0) || YAMLNumber.isDigit($0) }
-        guard isSerial else {
+        guard RuleSetReader.isSerial(text) else {
             checker.error(
                 "E203", at: node, "\"\(checker.shown(text, of: node))\" is not a serial number",
-                hint: "it looks like BF12-C34567, in capital letters")
+                hint: Hint(
+                    "it looks like BF12-C34567, in capital letters",
+                    RuleSetReader.isSerial(text.uppercased()) ? [.init(nil, text.uppercased())] : []))
             return nil
         }
         return .serial(text)
+    }
+
+    private static func isSerial(_ text: String) -> Bool {
+        let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        return parts.map(\.count) == [4, 6]
+            && parts.joined().allSatisfy { (0x41...0x5A).contains($0) || YAMLNumber.isDigit($0) }
     }
 
     private mutating func readAddress(_ text: String, _ node: YAMLNode) -> DeclaredButton.Hardware? {

@@ -97,6 +97,15 @@ extension RuleSetReader {
         return (time, source.joined(separator: ", "))
     }
 
+    /// What to write instead of `at: sunset - 30m`.
+    private func hintForOffset(_ offset: Int64, of clock: TimeOfDay, _ key: String, _ node: YAMLNode) -> Hint {
+        let entry = "offset: \(DurationText.text(milliseconds: offset))"
+        let mark = clock.mark?.rawValue ?? ""
+        return Hint(
+            "write \(entry)",
+            checker.changes(ofEntry: key, before: node, into: "\(key): \(mark)", entry))
+    }
+
     /// - Parameter takesOffset: false if a key of its own has the offset of a sun word.
     mutating func clock(_ node: YAMLNode, key: String, takesOffset: Bool = true, in scope: Scope) -> TimeOfDay? {
         guard let text = checker.plainText(node, key: key, wanted: "a time of day such as 22:00") else { return nil }
@@ -105,7 +114,7 @@ extension RuleSetReader {
             if !takesOffset, case .sun(_, let offset) = clock, offset != 0 {
                 checker.error(
                     "E207", at: node, "\"\(key)\" must be a time of day, without an offset",
-                    hint: "write offset: \(DurationText.text(milliseconds: offset))")
+                    hint: hintForOffset(offset, of: clock, key, node))
                 return nil
             }
             if let mark = clock.mark, scope.absent[.sun] != nil {

@@ -69,7 +69,8 @@ extension RuleSetReader {
         }
         checker.error(
             "E209", at: entry.key, "\"\(key)\" is indented, and would be the name of a \(noun)",
-            hint: "a key of the file begins in column 1")
+            hint: checker.reportsExactly
+                ? checker.source.withoutIndentation(at: entry.key.start) : "a key of the file begins in column 1")
         markIncomplete(key)
         return true
     }

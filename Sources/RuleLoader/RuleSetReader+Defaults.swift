@@ -83,7 +83,9 @@ extension RuleSetReader {
         default:
             let hint: Hint? =
                 text == "true" || text == "false"
-                ? "for runs one after another write mode: queued"
+                ? Hint(
+                    "for runs one after another write mode: queued",
+                    checker.changes(ofEntry: "queued", before: node, into: "mode: queued"))
                 : checker.nearest(to: text, among: ["drop", "accept"]).map { .meantWord($0) }
             checker.error(
                 "E204", at: node, "\"queued\" must be drop, accept or {max_age: …}, not \"\(checker.shown(text))\"",

@@ -53,7 +53,11 @@ extension RuleSetReader {
             members.reserveCapacity(nodes.count)
             for entry in nodes {
                 if entry.value.isEmpty, checker.reportsMissingSpace(entry) != nil { continue }
-                if entry.value.isEmpty, checker.reportsNull(entry, hint: "write null if that is meant") { continue }
+                if entry.value.isEmpty,
+                    checker.reportsNull(entry, hint: checker.hintForMissingJSON(after: entry.key))
+                {
+                    continue
+                }
                 guard checkJSONKey(entry.key), let value = readJSON(entry.value, in: scope, textKey: textKey) else {
                     continue
                 }

@@ -113,7 +113,9 @@ extension RuleSetReader {
             hint: isCommand
                 ? Hint("for a command write shell:", checker.changes(of: key, into: "shell"))
                 : near.map { .meant($0) }
-                    ?? "scripts are declared under scripts:; for a command write shell:"
+                    ?? Hint(
+                        "scripts are declared under scripts:; for a command write shell:",
+                        checker.changes(of: key, into: "shell"))
         )
     }
 

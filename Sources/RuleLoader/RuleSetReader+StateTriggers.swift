@@ -14,7 +14,7 @@ extension RuleSetReader {
                 let near = checker.nearest(to: name, among: ruleSet.states.map(\.name))
                 checker.error(
                     "E305", at: node, "unknown state \"\(checker.shown(name))\"",
-                    hint: hintForComparedState(name) ?? near.map { .meant($0) } ?? "declare it under states:")
+                    hint: hintForComparedState(name, fields) ?? near.map { .meant($0) } ?? "declare it under states:")
                 continue
             }
             states.append(state)
@@ -37,7 +37,7 @@ extension RuleSetReader {
     }
 
     /// What to write instead of `states.door` or `door == true`, where the name of a state is wanted; `nil` for another text.
-    private func hintForComparedState(_ text: String) -> Hint? {
+    private func hintForComparedState(_ text: String, _ fields: CheckedMapping) -> Hint? {
         let path = text.hasPrefix("states.") ? text.dropFirst("states.".count) : text[...]
         let name = path.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
         guard ruleSet.states.contains(where: { $0.name == name }) else { return nil }
@@ -45,7 +45,13 @@ extension RuleSetReader {
         if rest.isEmpty { return .write(String(name)) }
         guard rest.hasPrefix("==") else { return nil }
         let value = rest.dropFirst(2).drop { $0 == " " }
-        return Hint("write state: \(name), and to: \(checker.shown(String(value)))")
+        // Of several states, each would have its own value.
+        var changes: [Hint.Change] = []
+        if let node = fields.node("state"), node.scalar != nil, let key = fields.key("state"), checker.reportsExactly {
+            let separator = checker.entrySeparator(before: key.start)
+            changes = checker.changes(of: key, with: node, into: "state: \(name)\(separator)to: \(value)")
+        }
+        return Hint("write state: \(name), and to: \(checker.shown(String(value)))", changes)
     }
 
     /// Reports a trigger whose `from` and `to` allow only one value, because a change has two different ones.

@@ -33,13 +33,16 @@ extension RuleSetReader {
         }
         let topicName = fields.string("topic").flatMap { topic in
             fields.node("topic").flatMap {
-                checkTopicName(topic, $0, mayHaveWildcards: fields.isWritten("as")) ? topic : nil
+                checkTopicName(topic, $0, mayHaveWildcards: fields.isWritten("as"), fields.key("topic")) ? topic : nil
             }
         }
         let pointer = fields.string("value") ?? ""
         var isRight = hasRightType && (!fields.isWritten("as") || combination != nil)
         if JSONPointer(pointer) == nil, let node = fields.node("value") {
-            let hint: Hint = pointer.hasPrefix("/") ? "write ~0 for ~ and ~1 for / in a name" : .write("/\(pointer)")
+            let hint: Hint =
+                pointer.hasPrefix("/")
+                ? Hint("write ~0 for ~ and ~1 for / in a name", replacing: RuleSetReader.escaped(pointer))
+                : .write("/\(pointer)")
             checker.error(
                 "E203", at: node, "\"value\" must be a JSON Pointer, not \"\(checker.shown(pointer, of: node))\"",
                 hint: node.tag == nil ? hint : nil)
@@ -63,7 +66,18 @@ extension RuleSetReader {
             maximumAge: fields.duration("max_age"), combination: combination, location: location(of: entry.key))
     }
 
-    private mutating func checkTopicName(_ topic: String, _ node: YAMLNode, mayHaveWildcards: Bool) -> Bool {
+    /// A JSON Pointer in which each `~` is one of `~0` and `~1`.
+    private static func escaped(_ pointer: String) -> String {
+        let parts = pointer.split(separator: "~", omittingEmptySubsequences: false)
+        return parts.dropFirst().reduce(String(parts.first ?? "")) { text, part in
+            text + (part.first == "0" || part.first == "1" ? "~" : "~0") + part
+        }
+    }
+
+    /// - Parameter key: the key of the topic, before which an entry can be added.
+    private mutating func checkTopicName(
+        _ topic: String, _ node: YAMLNode, mayHaveWildcards: Bool, _ key: YAMLNode.Key?
+    ) -> Bool {
         if topic.isEmpty {
             checker.error("E508", at: node, "a state's topic cannot be empty")
         } else if mayHaveWildcards, let level = TopicFilter.misplacedLevel(of: topic) {
@@ -79,7 +93,11 @@ extension RuleSetReader {
             checker.error(
                 "E508", from: start, to: start.advanced(by: 1), alias: node.alias,
                 "a state's topic cannot contain # or +",
-                hint: "declare a state for each topic, or add as: last or as: count")
+                hint: Hint(
+                    "declare a state for each topic, or add as: last or as: count",
+                    ["as: last", "as: count"].flatMap { entry in
+                        key.map { checker.insertion(of: entry, before: $0.start) } ?? []
+                    }))
         } else if topic.utf8.contains(0) {
             checker.error("E508", at: node, "a state's topic cannot contain NUL")
         } else if topic.utf8.count > 65_535 {

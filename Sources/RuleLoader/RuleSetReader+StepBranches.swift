@@ -53,7 +53,7 @@ extension RuleSetReader {
             if !node.isInvalid {
                 checker.error(
                     "E203", at: node, "\"choose\" must be a list of branches",
-                    hint: "write - if: … and then: … for each")
+                    hint: Hint("write - if: … and then: … for each", checker.wrapping(node, in: "[", "]")))
             }
             return nil
         }
@@ -96,7 +96,8 @@ extension RuleSetReader {
     mutating func readCycle(_ node: YAMLNode, _ context: inout StepContext) -> StepAction? {
         if case .sequence = node.content {
             checker.error(
-                "E203", at: node, "\"cycle\" must be a mapping, not a list", hint: "write cycle: {steps: […]}")
+                "E203", at: node, "\"cycle\" must be a mapping, not a list",
+                hint: Hint("write cycle: {steps: […]}", checker.wrapping(node, in: "{steps: ", "}")))
             return nil
         }
         guard let fields = checker.fields(node, .cycle, owner: "\"cycle\""), let steps = fields.node("steps") else {

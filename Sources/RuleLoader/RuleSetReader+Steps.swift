@@ -178,6 +178,15 @@ extension RuleSetReader {
         var retry: Retry?
     }
 
+    /// What to write instead of `timeout` beside a step that has its limit inside.
+    private func hintForLimit(of kind: StepKind, _ fields: CheckedMapping, _ action: YAMLNode.Key) -> Hint? {
+        guard let sentence = kind.language.limitHint else { return nil }
+        guard let key = fields.key("timeout"), let node = fields.node("timeout"), let inner = fields.node(action.text)
+        else { return Hint(sentence) }
+        let name = sentence.hasPrefix("use limit:") ? "limit" : "timeout"
+        return Hint(sentence, checker.movingIn(key, node, into: inner, as: name))
+    }
+
     private mutating func readLimits(
         _ fields: CheckedMapping, _ action: YAMLNode.Key, _ kind: StepKind, _ common: inout CommonKeys
     ) -> Bool {
@@ -188,7 +197,7 @@ extension RuleSetReader {
                 let allowed = StepKind.listed { $0.timeLimit != nil || key == "timeout" && $0 == .waitFor }
                 checker.error(
                     "E210", at: written, "\"\(key)\" is allowed only with \(allowed), not with \"\(action.text)\"",
-                    hint: key == "timeout" ? kind.language.limitHint.map { Hint($0) } : nil)
+                    hint: key == "timeout" ? hintForLimit(of: kind, fields, action) : nil)
                 isGood = false
             }
             return isGood

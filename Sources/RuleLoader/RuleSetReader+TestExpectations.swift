@@ -9,7 +9,10 @@ extension RuleSetReader {
         guard case .sequence(let nodes) = node.content else {
             if !node.isInvalid {
                 checker.error(
-                    "E603", at: node, "\"expect\" is a list of effects", hint: "for nothing write []")
+                    "E603", at: node, "\"expect\" is a list of effects",
+                    hint: Hint(
+                        "for nothing write []",
+                        node.scalar == nil ? checker.wrapping(node, in: "[", "]") : [.init(nil, "[]")]))
             }
             return nil
         }
@@ -67,7 +70,7 @@ extension RuleSetReader {
             return nil
         }
         let texts = nodes.compactMap { node in
-            checker.reportsNullEntry(node, hint: "write \"\" for an empty argument")
+            node.isNull && checker.reportsNullEntry(node, hint: checker.hintForEmptyArgument(node))
                 ? nil : checker.text(node, key: key, .areForbidden)?.string
         }
         return texts.count == nodes.count ? texts : nil

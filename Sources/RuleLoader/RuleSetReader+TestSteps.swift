@@ -188,7 +188,7 @@ extension RuleSetReader {
     private mutating func clockSetting(_ node: YAMLNode) -> TestStep.Kind? {
         let wanted = "a time such as 23:59:50 or 2026-01-15 12:00"
         guard let text = checker.plainText(node, key: "time", wanted: wanted) else { return nil }
-        if let hint = hintForClock(text) {
+        if let hint = hintForClock(text, node) {
             checker.error("E203", at: node, "\"\(checker.shown(text))\" is not a time of the clock", hint: hint)
             return nil
         }
@@ -197,8 +197,12 @@ extension RuleSetReader {
     }
 
     /// What to write instead of a duration, a time of the sun or a faulty time of day; `nil` for another text.
-    private func hintForClock(_ text: String) -> Hint? {
-        if (try? DurationText.milliseconds(text)) != nil { return "to let this time pass, write advance: \(text)" }
+    private func hintForClock(_ text: String, _ node: YAMLNode) -> Hint? {
+        if (try? DurationText.milliseconds(text)) != nil {
+            return Hint(
+                "to let this time pass, write advance: \(text)",
+                checker.changes(ofKey: "time", before: node, into: "advance"))
+        }
         do {
             switch try TimeOfDay(text) {
             case .time: return nil

@@ -92,7 +92,8 @@ extension RuleSetReader {
         }
         if fold == 1, moments.count == 1, let node = foldNode {
             checker.error(
-                "E602", at: node, "\(text) occurs only once in \(ruleSet.timeZone.name)", hint: "remove fold:")
+                "E602", at: node, "\(text) occurs only once in \(ruleSet.timeZone.name)",
+                hint: Hint("remove fold:", checker.removal(ofKey: "fold", before: node)))
         }
         return fold == 1 ? last : first
     }

@@ -15,7 +15,8 @@ extension RuleSetReader {
         if let text = node.scalar {
             checker.noMapping(
                 "E203", at: node, "a trigger must be a mapping",
-                hint: (node.tag == nil ? hint(forTrigger: text, isAwaited: isAwaited) : nil) ?? "write key: value")
+                hint: (node.tag == nil ? hint(forTrigger: text, node, isAwaited: isAwaited) : nil) ?? "write key: value"
+            )
             return nil
         }
         if isAwaited, reportsUntil(node) { return nil }
@@ -82,7 +83,7 @@ extension RuleSetReader {
 
     /// The trigger or the step that is meant by a text in the place of a trigger: `{button: hall, event: click}` for `hall`;
     /// `nil` if the text is neither a declared name nor a time.
-    private func hint(forTrigger text: String, isAwaited: Bool) -> Hint? {
+    private func hint(forTrigger text: String, _ node: YAMLNode, isAwaited: Bool) -> Hint? {
         if buttons[text] != nil || ruleSet.groups[text] != nil || text == "any" {
             return .write("{button: \(text), event: click}")
         }
@@ -92,7 +93,11 @@ extension RuleSetReader {
         case .sun(let mark, let offset)?:
             let beside = offset == 0 ? "" : ", offset: \(DurationText.text(milliseconds: offset))"
             return .write("{at: \(mark.rawValue)\(beside)}")
-        case nil: return isAwaited && RuleSetReader.isDuration(text) ? "to wait for a time, write delay: \(text)" : nil
+        case nil:
+            guard isAwaited, RuleSetReader.isDuration(text) else { return nil }
+            return Hint(
+                "to wait for a time, write delay: \(text)",
+                checker.changes(ofKey: "wait_for", before: node, into: "delay"))
         }
     }
 
@@ -104,7 +109,9 @@ extension RuleSetReader {
         else { return false }
         checker.error(
             "E201", at: entry.key, "unknown key \"until\" in a trigger",
-            hint: "to wait for an expression, write wait: {until: …, timeout: …}")
+            hint: Hint(
+                "to wait for an expression, write wait: {until: …, timeout: …}",
+                checker.changes(ofKey: "wait_for", before: node, into: "wait")))
         return true
     }
 

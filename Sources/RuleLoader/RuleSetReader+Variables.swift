@@ -83,7 +83,13 @@ extension RuleSetReader {
         guard fields.isWritten("values") else { return [] }
         guard let node = fields.node("values") else { return nil }
         guard case .sequence(let nodes) = node.content else {
-            if !node.isInvalid { checker.error("E203", at: node, "\"values\" must be a list", hint: "write [a, b]") }
+            if !node.isInvalid {
+                checker.error(
+                    "E203", at: node, "\"values\" must be a list",
+                    hint: Hint(
+                        checker.written(node).map { "write [\(checker.shown($0))]" } ?? "write [a, b]",
+                        node.scalar == nil ? [] : checker.wrapping(node, in: "[", "]")))
+            }
             return nil
         }
         let entries = checker.oneOrMany(node, empty: "an empty list of values allows none")

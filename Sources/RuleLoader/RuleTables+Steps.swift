@@ -128,6 +128,10 @@ extension MappingTable {
             "value_template": "write the expression itself, without braces",
             "sun": "use time: with after: sunset",
             "after": "use time: {after: …}", "before": "use time: {before: …}", "weekday": "use time: {weekday: …}",
+        ],
+        foreignEntries: [
+            "after": "time: {after: VALUE}", "before": "time: {before: VALUE}", "weekday": "time: {weekday: VALUE}",
+            "not": "not EXPRESSION",
         ])
 
     static let script = MappingTable(

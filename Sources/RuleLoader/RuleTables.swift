@@ -211,6 +211,10 @@ extension MappingTable {
             "above": "write to: new > 25, and from: old <= 25 to run only when the value rises above it",
             "below": "write to: new < 25, and from: old >= 25 to run only when the value falls below it",
             "not_to": "write the other values under to:, or to: new != 'VALUE'",
+        ],
+        foreignEntries: [
+            "above": "to: new > VALUE", "below": "to: new < VALUE", "not_to": "to: new != LITERAL",
+            "entity_id": "state: VALUE",
         ])
 
     static let queued = MappingTable(

@@ -22,6 +22,16 @@ struct Secrets {
     private var isUnreadable = false
     private var isHidden = false
 
+    /// The values with the names that stand for them in recordings.
+    var placeholders: [String: String] {
+        var placeholders: [String: String] = [:]
+        for (name, value) in values where !value.isEmpty {
+            let placeholder = Checker.placeholder(of: name)
+            placeholders[value] = min(placeholders[value] ?? placeholder, placeholder)
+        }
+        return placeholders
+    }
+
     /// No secrets, for files without a `!secret`.
     init() {}
 

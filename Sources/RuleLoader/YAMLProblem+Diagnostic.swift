@@ -44,7 +44,9 @@ extension YAMLProblem {
             }
             return error(
                 "expected \"- \" as in the list that began at \(opened)", in: source,
-                hint: "begin each entry with \"- \", in the same column as the others")
+                hint: Hint(
+                    "begin each entry with \"- \", in the same column as the others",
+                    source.entry(at: position, ofListAt: contextPosition)))
         case "could not find expected ':'":
             let text = contextPosition.map { Substring(source.text(from: $0)) } ?? ""
             if let start = contextPosition, !text.contains(": "),
@@ -55,8 +57,13 @@ extension YAMLProblem {
                     MissingSpace.message, in: source, at: start.advanced(by: width),
                     hint: MissingSpace.hint(text, colon))
             }
+            let end = contextPosition.map { $0.advanced(by: text.unicodeScalars.count) }
             let hint: Hint =
-                text.contains(": ") ? "a key has at most 1024 characters" : "a mapping is written key: value"
+                text.contains(": ")
+                ? "a key has at most 1024 characters"
+                : Hint(
+                    "a mapping is written key: value",
+                    end.map { [.init(source.octets(from: $0, to: $0), ":", isGuess: true)] } ?? [])
             return error("expected \":\" after this", in: source, at: contextPosition, hint: hint)
         case "found unexpected ':'":
             return error(

@@ -52,10 +52,14 @@ package struct RuleExplainer {
         return all
     }
 
-    /// Explains the next `at` triggers within a minute from the given time on; empty if there are none.
+    /// Explains the next `at` triggers within a minute from the given time on, and says when each rule with `at` comes next.
     package func explainTimes() -> Explanation {
-        guard let time = stage.engine.timeDue(from: stage.wallClock) else { return Explanation() }
-        return explain(stage.engine.explain(timesAt: time, at: stage.now)) { $0.rehearse(timeAt: time) }
+        var explanation = Explanation()
+        if let time = stage.engine.timeDue(from: stage.wallClock) {
+            explanation = explain(stage.engine.explain(timesAt: time, at: stage.now)) { $0.rehearse(timeAt: time) }
+        }
+        explanation.nextTimes = stage.engine.nextTimes(from: stage.wallClock)
+        return explanation
     }
 
     /// Explains what the triggers of a declared state do when it changes to a value; `nil` if the value before the change is

@@ -17,6 +17,8 @@ struct InitialRules: Sendable {
     var problems: [JSONValue] = []
     /// The same warnings and errors, each as a line of the log.
     var notices: [String] = []
+    /// The values of `!secret` and `!env_var` in the rules on the disk if these do not run.
+    var refusedValues = ConfidentialValues()
     /// The source text of the rules that run.
     var recorded: RecordedRules?
     /// The files that are watched for changes.
@@ -92,6 +94,7 @@ package struct ConfigurationFiles: Sendable {
             watched: WatchedFiles(rulesOnDisk))
         initial.watched.add(loaded)
         guard let set = loaded.result.value else {
+            initial.refusedValues = loaded.confidentialValues
             let count = loaded.result.diagnostics.count { $0.severity == .error }
             return fallBack(
                 in: stateDirectory, rulesOnDisk,

@@ -13,6 +13,8 @@ package struct LoadedRules: Sendable {
     /// The rule files, for a recording and for `LastGoodRules`.
     package var recorded: RecordedRules
     package var secrets: SourceFile?
+    /// The values of `!secret` and `!env_var` in the set, and all of `secrets.yaml`. They are hidden if the set is refused.
+    package var confidentialValues: ConfidentialValues
     /// The results of the tests, if they were requested and the set could be loaded.
     package var tests: RuleTestReport?
 
@@ -32,7 +34,8 @@ extension LoadedRules {
         let isGood = summary == nil
         return RuleLoadReport(
             set: isGood ? result.value : nil, source: isGood ? recorded : nil, problems: problems,
-            summary: summary ?? "", failing: isGood ? nil : result.value?.fingerprint)
+            summary: summary ?? "", failing: isGood ? nil : result.value?.fingerprint,
+            refusedValues: isGood ? ConfidentialValues() : confidentialValues)
     }
 }
 

@@ -103,7 +103,7 @@ package struct Setup: Sendable {
             control: MQTTControl(configuration.control), logLevel: try Setup.logLevel(options, configuration),
             processEnvironment: names,
             stateDirectory: stateDirectory, builtAt: Version.builtAt, ruleFault: initial.fault,
-            ruleProblems: initial.problems,
+            ruleProblems: initial.problems, refusedValues: initial.refusedValues,
             missingRulesPath: access(rulesOnDisk.path, F_OK) == 0 ? nil : rulesOnDisk.path,
             capture: capture, hasMetrics: metricsFile != nil,
             flicdListen: configuration.flicdListen.map { "\($0)" },

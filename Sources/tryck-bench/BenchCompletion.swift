@@ -4,7 +4,9 @@ import CommandSupport
 import JSON
 import LanguageServer
 import Platform
+import Reactor
 import RuleLoader
+import Synchronization
 
 extension BenchCommand {
     struct Complete: ParsableCommand {
@@ -15,7 +17,8 @@ extension BenchCommand {
                 Opens ten thousand rules in a language server, types lines into one of them, and asks for a completion after \
                 each character. Prints the time of one core for a character with its completion, for a completion that comes \
                 when a check of the rules is due or under way, and for the check itself, which takes a thread of its own and \
-                during which other requests wait. Build for release first: swift build -c release
+                during which other requests wait. Also prints how long completions take while a check runs on such a thread. \
+                Build for release first: swift build -c release
 
                   tryck-bench complete
                   tryck-bench complete --rules 1000
@@ -103,7 +106,10 @@ private struct BenchCompletion {
                 change(at: 0, removing: Int64(typed.unicodeScalars.count), "")
             }
         }
-        guard answerCount == completions.count + duringDelay.count + duringCheck.count + 1 else {
+        let besideThread = try completionsBesideThread(times: times)
+        guard
+            answerCount == completions.count + duringDelay.count + duringCheck.count + besideThread.elapsed.count + 1
+        else {
             throw Failure(.unavailable, "The language server has not answered each request.")
         }
         return """
@@ -113,6 +119,9 @@ private struct BenchCompletion {
             completion, check is due   \(Self.row(duringDelay))
             completion during a check  \(Self.row(duringCheck))
             check                      \(Self.row(checks))
+            while a check runs on a thread, \(besideThread.elapsed.count) completions
+            time of one core           \(Self.row(besideThread.core))
+            elapsed                    \(Self.row(besideThread.elapsed))
 
             """
     }
@@ -156,6 +165,40 @@ private struct BenchCompletion {
         return (Int64(before), Int64(during), Int64(check))
     }
 
+    /// The times of completions that follow one another while a check runs on a thread, as in `tryck language-server`.
+    private mutating func completionsBesideThread(
+        times: Int
+    ) throws(Failure) -> (core: [Int64], elapsed: [Int64]) {
+        var core: [Int64] = []
+        var elapsed: [Int64] = []
+        let clock = ContinuousClock()
+        let typed = Self.lines[0]
+        change(at: 0, removing: 0, "\n")
+        change(at: 0, removing: 0, typed)
+        for _ in 0..<times {
+            change(at: 0, removing: 1, " ")
+            now = now + LanguageServer.delay
+            let checked = BackgroundCheck()
+            var isRunning = false
+            for effect in server.handle(.timerFired, at: now) {
+                guard case .check(let check) = effect else { continue }
+                isRunning = HelperThread { checked.end(with: check.run(answering: Self.answer)) }.start()
+            }
+            guard isRunning else { throw Failure(.unavailable, "No check has begun on a thread.") }
+            var result: SetCheck?
+            while result == nil {
+                let request = completionRequest(at: Int64(typed.unicodeScalars.count))
+                let start = clock.now
+                let time = try coreTime { give(request) }
+                elapsed.append(Int64((clock.now - start) / .nanoseconds(1)))
+                core.append(Int64(time))
+                result = checked.take()
+            }
+            if let result { perform(server.handle(.checked(result), at: now)) }
+        }
+        return (core, elapsed)
+    }
+
     private mutating func completionRequest(at column: Int64) -> [UInt8] {
         message(
             "textDocument/completion",
@@ -186,6 +229,7 @@ private struct BenchCompletion {
                 if String(decoding: octets.prefix(200), as: UTF8.self).contains("\"id\":") { answerCount += 1 }
             case .find(let request): effects += server.handle(.found(Self.answer(to: request)), at: now)
             case .check(let check): effects += server.handle(.checked(check.run(answering: Self.answer)), at: now)
+            case .askDaemon: effects += server.handle(.lastRuns(.notRunning), at: now)
             case .setTimer, .exit: break
             }
         }
@@ -196,7 +240,6 @@ private struct BenchCompletion {
         case .file, .ofSet(.files, _): .set(.noSuchFile)
         case .ofSet(.timeZone, _): .set(.timeZone(nil))
         case .systemTimeZone: .systemTimeZone(nil)
-        case .lastRuns: .lastRuns(.notRunning)
         case .missingPrograms: .missingPrograms([])
         case .names: .names([])
         }
@@ -209,4 +252,13 @@ private struct BenchCompletion {
     }
 
     private static func milliseconds(_ nanoseconds: Int64) -> String { "\(Double(nanoseconds / 10_000) / 100) ms" }
+}
+
+/// The result of a check that runs on a thread.
+private final class BackgroundCheck: Sendable {
+    private let result = Mutex<SetCheck?>(nil)
+
+    func end(with check: SetCheck) { result.withLock { $0 = check } }
+
+    func take() -> SetCheck? { result.withLock { $0 } }
 }

@@ -371,6 +371,8 @@ struct RecordingTests {
                 "extraTrustRoots",
                 "trustRootNames", "radios", "sources", "broker", "hasBroker",
                 "control", "logLevel", "processEnvironment", "stateDirectory", "builtAt", "ruleFault", "ruleProblems",
+                // A recording has none of these values.
+                "refusedValues",
                 // Only messages name it.
                 "missingRulesPath",
                 "lostState", "ringWarning", "capture", "hasMetrics", "simulatedButtons",

@@ -119,6 +119,22 @@ struct RuleHostTests {
         #expect(failing == .failsTests && host.fault == nil && host.errorCount == 0)
     }
 
+    @Test(
+        "the secrets of a set that was refused are hidden, at the start and after a load, and those of the set that runs, too"
+    )
+    func refusedSecrets() {
+        let configuration = HubConfiguration(version: "0", refusedValues: ConfidentialValues(["copper-4711"]))
+        var host = RuleHost(
+            Self.set(["light"], secrets: ["brass-0815"]), configuration, stored: StoredState(installationID: "00ff"))
+        let text = "copper-4711 brass-0815 iron-7777 zinc-1234"
+        #expect(host.redaction(text) == "*** *** iron-7777 zinc-1234")
+        _ = Self.load(RuleLoadReport(set: nil, refusedValues: ConfidentialValues(["iron-7777"])), in: &host)
+        #expect(host.redaction(text) == "*** *** *** zinc-1234")
+        let failing = RuleLoadReport(set: nil, failing: "light", refusedValues: ConfidentialValues(["zinc-1234"]))
+        #expect(Self.load(failing, in: &host) == .failsTests)
+        #expect(host.redaction(text) == "*** *** *** ***")
+    }
+
     @Test("a new set clears the topics of what it does not have, and publishes what is new")
     func took() {
         var host = Self.host(Self.set(["light", "fan"], variables: ["mode"]))

@@ -29,9 +29,9 @@ struct RuleSecretTests {
     @Test("no value of !secret and !env_var is in the log, the live stream, traces, topics, a recording or the state")
     func hidden() throws {
         let recording = "session.jsonl"
+        let secrets = "word: \"copper \\\"zz4711\\\" ü\"\npath: lead/zz0042\n"
         let house = try RuleHouse(
-            Self.rules,
-            files: ["rules/secrets.yaml": "word: \"copper \\\"zz4711\\\" ü\"\npath: lead/zz0042\n"],
+            Self.rules, files: ["rules/secrets.yaml": secrets],
             environment: ["TOKEN": "brass-zz0815"], arguments: ["--record", recording])
         #expect(house.daemon.text.contains("W708"))
         try house.run("tells")
@@ -39,13 +39,19 @@ struct RuleSecretTests {
         // The secret reaches its intended recipient.
         try house.heard("lead/zz0042 brass-zz0815")
         try house.heard(#"tryck/rules/tells/last_run {"result":"failed""#)
+        try house.workshop.write("rules/secrets.yaml", secrets + "fresh: nickel-zz3131\n")
         try house.workshop.write(
             "rules/home.yaml",
             Self.rules.replacingOccurrences(of: "id: exposes", with: "mode: !secret word\n    id: exposes"))
         try house.reloaded("error")
+        // A new secret is hidden, too, although the rules with it were refused.
+        let before = try house.ask("states")
+        try house.publish("lead/zz0042", "it is nickel-zz3131")
+        try house.workshop.wait { try house.ask("states") != before }
         var texts = try [
             house.tryck("rule", "tells", "trace"), house.tryck("rule", "tells", "trace", "--json"),
             house.tryck("rules", "--json"), house.tryck("status", status: 1), house.ask("variables").description,
+            house.ask("states").description,
             house.tryck("rule", "tells", "run", "--dry-run"), house.tryck("reload", status: 1),
         ]
         for topicName in ["bridge/rules", "rules/tells/last_run", "variables/note"] {
@@ -60,7 +66,7 @@ struct RuleSecretTests {
         }
         texts.append(try house.workshop.tryck(["replay", house.workshop.path(recording)]).allText())
         // Digits alone would also be found in times and numbers of a recording.
-        let words = ["zz4711", "zz0042", "zz0815"]
+        let words = ["zz4711", "zz0042", "zz0815", "zz3131"]
         for text in texts {
             for word in words where text.contains(word) {
                 let line = text.split(separator: "\n").first { $0.contains(word) } ?? ""

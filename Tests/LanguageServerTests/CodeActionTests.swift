@@ -146,6 +146,114 @@ struct CodeActionTests {
         #expect(Self.titles(text, line: 8) == titles)
     }
 
+    /// The text after the first quick fix of a line.
+    private static func fixed(_ text: String, line: Int) -> String? {
+        var editor = Editor.ready()
+        editor.open("/home.yaml", text)
+        guard let action = offered(&editor, line: line, only: "quickfix").first,
+            let edit = action["edit"]?["changes"]?["file:///home.yaml"]?.arrayValue?.first
+        else { return nil }
+        func octets(before position: JSONValue?) -> Int {
+            let line = Int(position?["line"]?.integerValue ?? 0)
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            return lines.prefix(line).reduce(0) { $0 + $1.utf8.count + 1 }
+                + Int(position?["character"]?.integerValue ?? 0)
+        }
+        var fixed = Array(text.utf8)
+        let range = octets(before: edit["range"]?["start"])..<octets(before: edit["range"]?["end"])
+        fixed.replaceSubrange(range, with: (edit["newText"]?.stringValue ?? "").utf8)
+        return String(decoding: fixed, as: UTF8.self)
+    }
+
+    private static let ruleHead = """
+        version: 1
+        buttons: {kitchen: BF12-C34567}
+        states: {door: {topic: home/door, type: boolean}, lux: {topic: home/lux, type: integer, default: 0}}
+        variables: {guest: false}
+        rules:
+          - id: lamp
+            triggers: {button: kitchen, event: click}
+
+        """
+
+    @Test(
+        "entries that stand in the wrong place are moved, and several actions of one step become several steps",
+        arguments: [
+            (
+                8, "    actions:\n      - wait_for: {button: kitchen, event: click, timeout: 5s}\n",
+                "    actions:\n      - wait_for: {button: kitchen, event: click}\n        timeout: 5s\n"
+            ),
+            (
+                7, "    actions: [{wait_for: {button: kitchen, event: click, timeout: 5s}}]\n",
+                "    actions: [{wait_for: {button: kitchen, event: click}, timeout: 5s}]\n"
+            ),
+            (
+                8, "    actions:\n      - wait: {until: variables.guest, timeout: 5s, else: {log: a}}\n",
+                "    actions:\n      - wait: {until: variables.guest, timeout: 5s}\n        else: {log: a}\n"
+            ),
+            (
+                8, "    actions:\n      - run: {timeout: 5s, argv: [mpc]}\n",
+                "    actions:\n      - run: {argv: [mpc]}\n        timeout: 5s\n"
+            ),
+            (
+                9, "    actions:\n      - wait: {until: variables.guest}\n        timeout: 5s\n",
+                "    actions:\n      - wait: {until: variables.guest, timeout: 5s}\n"
+            ),
+            (
+                9, "    actions:\n      - repeat: {count: 2, every: 1s, actions: {log: a}}\n        timeout: 5s\n",
+                "    actions:\n      - repeat: {count: 2, every: 1s, actions: {log: a}, limit: 5s}\n"
+            ),
+            (
+                9, "    actions:\n      - publish: {topic: b}\n        retain: true\n",
+                "    actions:\n      - publish: {topic: b, retain: true}\n"
+            ),
+            (
+                8, "    actions:\n      - log: a\n        publish: {topic: b}\n",
+                "    actions:\n      - log: a\n      - publish: {topic: b}\n"
+            ),
+            (
+                8, "    actions:\n      publish:\n        topic: a\n\n      delay: 1s\n",
+                "    actions:\n      - publish:\n          topic: a\n\n      - delay: 1s\n"
+            ),
+            (
+                7, "    actions: [{log: a, publish: {topic: b}}]\n",
+                "    actions: [{log: a}, {publish: {topic: b}}]\n"
+            ),
+            (
+                8, "    actions: {log: a}\n    description:\n    mode: single\n",
+                "    actions: {log: a}\n    mode: single\n"
+            ),
+            (
+                8, "    actions: {log: a}\n    conditions: [{after: 22:00}]\n",
+                "    actions: {log: a}\n    conditions: [{time: {after: 22:00}}]\n"
+            ),
+            (
+                9, "    actions: {log: a}\n    conditions:\n      - not: variables.guest or true\n",
+                "    actions: {log: a}\n    conditions:\n      - not (variables.guest or true)\n"
+            ),
+            (
+                9, "    actions:\n      - wait_for:\n          state: door == true\n        timeout: 5s\n",
+                "    actions:\n      - wait_for:\n          state: door\n          to: true\n        timeout: 5s\n"
+            ),
+            (
+                8, "    actions:\n      - wait_for: {state: lux, above: 25}\n        timeout: 5s\n",
+                "    actions:\n      - wait_for: {state: lux, to: new > 25}\n        timeout: 5s\n"
+            ),
+            (
+                8, "    actions:\n      - publish: {topic: a, max_age: 10 s}\n",
+                "    actions:\n      - publish: {topic: a, max_age: 10s}\n"
+            ),
+        ] as [(Int, String, String)])
+    func moves(line: Int, written: String, expected: String) {
+        #expect(Self.fixed(Self.ruleHead + written, line: line) == Self.ruleHead + expected)
+    }
+
+    @Test("a serial number is written in capital letters")
+    func serial() {
+        let text = "version: 1\nbuttons: {kitchen: bf12-c34567}\nrules: []\n"
+        #expect(Self.fixed(text, line: 1) == text.replacing("bf12-c34567", with: "BF12-C34567"))
+    }
+
     @Test("mode: restart is inserted into a rule in lines and into one in braces")
     func mode() {
         let rule = Self.rule("").replacing("{log: clicked}", with: "{delay: 5m}")

@@ -154,17 +154,110 @@ struct CodeLensTests {
         #expect(editor.askedDaemons == [])
     }
 
-    @Test("a message that arrives while the daemon is asked is answered afterwards")
-    func order() {
-        var editor = Editor.ready(Self.house)
+    // MARK: A daemon that takes long
+
+    /// An editor whose first request for lenses waits for the daemon.
+    private static func asking() -> Editor {
+        var editor = Editor.ready(house)
+        editor.lastRuns = .runs([LastRun(rule: "lamp", result: "completed", age: nil)])
+        editor.holdsDaemons = true
         editor.open("/h/home.yaml")
-        let document: JSONValue = ["textDocument": ["uri": "file:///h/home.yaml"]]
-        let two = ["textDocument/codeLens", "textDocument/documentSymbol"].enumerated().flatMap { number, method in
-            Editor.frame([
-                "jsonrpc": "2.0", "id": .integer(Int64(100 + number)), "method": .string(method), "params": document,
-            ])
+        editor.send(lensRequest(100))
+        return editor
+    }
+
+    private static func lensRequest(_ id: Int64, _ path: String = "/h/home.yaml") -> JSONValue {
+        [
+            "jsonrpc": "2.0", "id": .integer(id), "method": "textDocument/codeLens",
+            "params": ["textDocument": ["uri": .string(Editor.uri(path))]],
+        ]
+    }
+
+    private static func answer(_ editor: Editor, _ id: Int64) -> JSONValue? {
+        editor.messages.last { $0["id"] == .integer(id) }
+    }
+
+    private static func hasLastRun(_ answer: JSONValue?) -> Bool {
+        (answer?["result"]?.arrayValue ?? []).contains { $0["command"]?["title"] == "last run: completed" }
+    }
+
+    @Test("other requests and changes are handled while a daemon is asked, and it is asked once for all lenses")
+    func meanwhile() {
+        var editor = Self.asking()
+        #expect(editor.ask("completion", "/h/home.yaml", 2, 0)["result"] != nil)
+        #expect(
+            editor.request("textDocument/documentSymbol", ["textDocument": ["uri": "file:///h/home.yaml"]]) != .null)
+        editor.change("/h/home.yaml", version: 2, ["text": "version: 2\n"])
+        editor.wait(.seconds(1))
+        #expect(!editor.problems("/h/home.yaml").isEmpty)
+        editor.change("/h/home.yaml", version: 3, ["text": .string(Self.text)])
+        editor.send(Self.lensRequest(101))
+        #expect(Self.answer(editor, 100) == nil && Self.answer(editor, 101) == nil)
+        editor.answerDaemon()
+        #expect(Self.hasLastRun(Self.answer(editor, 100)) && Self.hasLastRun(Self.answer(editor, 101)))
+        #expect(editor.askedDaemons == ["/h/tryck.yaml"])
+    }
+
+    @Test("the daemon of another configuration is asked afterwards")
+    func anotherDaemon() {
+        var editor = Editor.ready(
+            Self.house.merging(["/i/tryck.yaml": "rules: home.yaml\n", "/i/home.yaml": Self.text]) { first, _ in first }
+        )
+        editor.lastRuns = .runs([LastRun(rule: "lamp", result: "completed", age: nil)])
+        editor.holdsDaemons = true
+        for (id, path) in [(100, "/h/home.yaml"), (101, "/i/home.yaml")] as [(Int64, String)] {
+            editor.open(path)
+            editor.send(Self.lensRequest(id, path))
         }
-        editor.give(.received(two))
-        #expect(editor.messages.compactMap { $0["id"]?.integerValue }.suffix(2) == [100, 101])
+        #expect(editor.askedDaemons == ["/h/tryck.yaml"])
+        editor.answerDaemon()
+        #expect(Self.hasLastRun(Self.answer(editor, 100)) && Self.answer(editor, 101) == nil)
+        #expect(editor.askedDaemons == ["/h/tryck.yaml", "/i/tryck.yaml"])
+        editor.answerDaemon()
+        #expect(Self.hasLastRun(Self.answer(editor, 101)))
+    }
+
+    @Test("lenses that wait for a daemon can be cancelled, and those of a document that was closed are none")
+    func cancelled() {
+        var editor = Self.asking()
+        editor.send(Self.lensRequest(101))
+        editor.notify("$/cancelRequest", ["id": 100])
+        #expect(Self.answer(editor, 100)?["error"]?["code"] == -32800)
+        editor.close("/h/home.yaml")
+        editor.answerDaemon()
+        #expect(editor.messages.count { $0["id"] == 100 } == 1)
+        #expect(Self.answer(editor, 101)?["result"] == [])
+    }
+
+    @Test("an editor that shuts down gets its lenses first, and one that is gone gets them before the server ends")
+    func shutdown() {
+        var editor = Self.asking()
+        editor.request("shutdown", .null)
+        #expect(!editor.server.wantsInput)
+        editor.notify("exit", .null)
+        #expect(editor.exitStatus == nil)
+        let before = editor.messages.count
+        editor.answerDaemon()
+        #expect(Self.hasLastRun(editor.messages[before]))
+        #expect(editor.messages.count == before + 2)
+        #expect(editor.exitStatus == 0)
+
+        editor = Self.asking()
+        editor.give(.inputEnded)
+        #expect(editor.exitStatus == nil)
+        editor.answerDaemon()
+        #expect(Self.hasLastRun(Self.answer(editor, 100)))
+        #expect(editor.exitStatus == 1)
+    }
+
+    @Test("at most 64 requests for lenses wait, and the next one is answered at once with the tests")
+    func full() {
+        var editor = Self.asking()
+        for id in 101...163 as ClosedRange<Int64> { editor.send(Self.lensRequest(id)) }
+        #expect(Self.answer(editor, 163) == nil)
+        editor.send(Self.lensRequest(164))
+        #expect(Self.answer(editor, 164)?["result"]?.arrayValue?.count == 2)
+        editor.answerDaemon()
+        #expect((100...163).allSatisfy { Self.hasLastRun(Self.answer(editor, $0)) })
     }
 }

@@ -11,6 +11,8 @@ struct Editor {
     var zones: [String: [UInt8]] = [:]
     /// What the daemon says about its rules.
     var lastRuns = LastRunsAnswer.notRunning
+    /// True if daemons take long to answer: `answerDaemon` gives the answer.
+    var holdsDaemons = false
     /// The configurations whose daemons were asked, in the order of the requests.
     private(set) var askedDaemons: [String] = []
     private(set) var now = Instant(sinceBoot: .seconds(100))
@@ -53,6 +55,9 @@ struct Editor {
         give(.checked(checked))
     }
 
+    /// Gives the answer of the daemon that was asked.
+    mutating func answerDaemon() { give(.lastRuns(lastRuns)) }
+
     private mutating func carryOut(_ check: SetCheck) -> SetCheck {
         var count = 0
         let checked = check.run { request in
@@ -70,7 +75,6 @@ struct Editor {
             case .send(let octets): receive(octets)
             case .find(let request):
                 requestCount += 1
-                if case .lastRuns(let configuration) = request { askedDaemons.append(configuration) }
                 effects += server.handle(.found(answer(to: request)), at: now)
             case .check(let check):
                 guard !holdsChecks else {
@@ -79,6 +83,9 @@ struct Editor {
                 }
                 let checked = carryOut(check)
                 effects += server.handle(.checked(checked), at: now)
+            case .askDaemon(let configuration):
+                askedDaemons.append(configuration)
+                if !holdsDaemons { effects += server.handle(.lastRuns(lastRuns), at: now) }
             case .setTimer(let time): timer = time
             case .exit(let status): exitStatus = status
             }
@@ -188,7 +195,6 @@ struct Editor {
         switch request {
         case .file(let path): .set(disk[path].map { .files([$0]) } ?? .noSuchFile)
         case .systemTimeZone: .systemTimeZone(nil)
-        case .lastRuns: .lastRuns(lastRuns)
         case .missingPrograms(let names): .missingPrograms(names.subtracting(programs))
         case .names(let directory):
             .names(

@@ -52,10 +52,23 @@ struct FramingTests {
         #expect(editor.messages.map { $0["error"]?["code"] } == [-32700, nil, nil])
     }
 
-    @Test("a message of more than 16 MiB is skipped, and the next one is read")
+    @Test("the text of the longest file is a message, also if JSON writes each octet with two")
+    func longest() {
+        var framer = MessageFramer()
+        let length = 2 * (16 << 20) + 1_000
+        framer.append(Array("Content-Length: \(length)\r\n\r\n".utf8))
+        framer.append([UInt8](repeating: UInt8(ascii: "\\"), count: length))
+        guard case .message(let message)? = framer.next() else {
+            Issue.record("The message was skipped.")
+            return
+        }
+        #expect(message.count == length)
+    }
+
+    @Test("a message of more than 33 MiB is skipped, and the next one is read")
     func tooLong() {
         var editor = Editor()
-        let length = 16 << 20 + 1
+        let length = 33 << 20 + 1
         editor.give(.received(Array("Content-Length: \(length)\r\n\r\n".utf8)))
         let part = Array(repeating: UInt8(ascii: " "), count: 1 << 20)
         var rest = length
@@ -65,7 +78,7 @@ struct FramingTests {
         }
         editor.give(.received(Self.conversation))
         #expect(editor.messages.map { $0["id"] } == [.null, 1, 2])
-        #expect(editor.messages.first?["error"]?["message"] == "A message is longer than 16 MiB.")
+        #expect(editor.messages.first?["error"]?["message"] == "A message is longer than 33 MiB.")
     }
 
     @Test("the name of the header has any case, and other headers are ignored")

@@ -1,5 +1,6 @@
 import Almanac
 import Expressions
+import JSON
 import RuleTesting
 import Rules
 import Testing
@@ -54,6 +55,23 @@ struct ExplainerTests {
         #expect(try explained(21, 0, guest: true).verdicts.map(\.stoppedBy) == [.conditions])
         #expect(try explained(20, 59).verdicts == [])
         #expect(try explained(7, 30).verdicts.map(\.rule) == ["pill"])
+    }
+
+    @Test("the next time of each rule with at triggers is said, also if none is within a minute")
+    func nextTimes() throws {
+        func next(_ hour: Int, _ minute: Int) throws -> Explanation {
+            let set = try Tested.set(Self.others)
+            var given = RuleTest.Given()
+            given.now = set.timeZone.moments(year: 2026, month: 3, day: 1, hour: hour, minute: minute, second: 0).first
+            return RuleExplainer(set, given: given).explainTimes()
+        }
+        let due = try next(21, 0)
+        #expect(due.nextTimes.map(\.rule) == ["pill", "later"])
+        #expect(due.nextTimes.map { $0.at.prefix(19) } == ["2026-03-01T21:00:00", "2026-03-01T21:00:30"])
+        let evening = try next(21, 1)
+        #expect(evening.verdicts == [])
+        #expect(evening.nextTimes.map { $0.at.prefix(19) } == ["2026-03-02T07:30:00", "2026-03-02T21:00:30"])
+        #expect(evening.json["next"]?.arrayValue?.map { $0["id"] } == ["pill", "later"])
     }
 
     @Test("a change of a state is explained from its known value, with the rules whose values fit")

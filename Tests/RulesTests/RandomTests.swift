@@ -69,6 +69,23 @@ struct RandomTests {
         #expect(said(late: .milliseconds(7)) == inTime)
     }
 
+    @Test("each of several waits of a run gives the numbers of a timer in time, although each timer fires late")
+    func lateTimers() throws {
+        let tell = try Step.tell("{{ random(1, 1000000) }}")
+        func said(late: Duration) -> [String] {
+            var talk = House.talk(.on(.click, do: tell, .pause("1s"), tell, .pause("2s"), tell, .pause("1s"), tell))
+            var said = Self.said(talk.click())
+            for seconds in [1, 2, 1] as [Int64] {
+                talk.wait(.seconds(seconds) + late)
+                said += Self.said(talk.tell(.timerFired))
+            }
+            return said
+        }
+        let inTime = said(late: .zero)
+        #expect(Set(inTime).count == 4)
+        #expect(said(late: .milliseconds(7)) == inTime)
+    }
+
     @Test("a timer at the time of the press that has set it draws other numbers than the press")
     func timerOfSameInstant() throws {
         let tell = try Step.tell("{{ random(1, 1000000) }}")

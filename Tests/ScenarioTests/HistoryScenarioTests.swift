@@ -314,6 +314,41 @@ struct HistoryScenarioTests {
         #expect(shown.map { $0["payload"]?.stringValue } == sent)
     }
 
+    @Test("random numbers after several waits of a run are shown as they were sent, although each timer fired late")
+    func lateTimers() throws {
+        let rules = HouseRules(
+            """
+            version: 1
+            buttons: {kitchen: "80:E4:DA:00:00:01"}
+            states: {door: {topic: home/door, default: closed}}
+            rules:
+              - id: dice
+                triggers: {button: kitchen, event: click}
+                actions:
+                  - delay: 3s
+                  - publish: {topic: home/dice, payload: "{{ random(1, 1000000) }}"}
+                  - delay: 2s
+                  - publish: {topic: home/dice, payload: "{{ random(1, 1000000) }}"}
+                  - wait: {until: "states.door == 'open'", timeout: 1s}
+                    else: {log: closed}
+                  - publish: {topic: home/dice, payload: "{{ random(1, 1000000) }}"}
+                  - repeat: {count: 3, every: 1s, actions: {publish: {topic: home/dice, payload: "{{ random(1, 1000000) }}"}}}
+            """)
+        var house = Household(rules: rules, history: HouseHistory(), isWitnessed: true)
+        house.pairAll()
+        house.timerLateness = .milliseconds(7)
+        for _ in 0..<3 {
+            house.press("kitchen", .click)
+            house.wait(.seconds(20))
+        }
+        let sent = house.published.filter { $0.topicName == "home/dice" }.map {
+            String(decoding: $0.payload, as: UTF8.self)
+        }
+        let shown = try Self.shown(house).lines.filter { $0["topic"] == "home/dice" }
+        #expect(sent.count == 18 && Set(sent).count == 18)
+        #expect(shown.map { $0["payload"]?.stringValue } == sent)
+    }
+
     @Test("restarts of the daemon restore what the other rules have stored, also after a kill in the middle of a line")
     func restarts() throws {
         func rules(_ step: Int, _ more: String = "") -> HouseRules {

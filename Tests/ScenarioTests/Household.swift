@@ -500,7 +500,10 @@ struct Household {
             "code": "E301", "severity": "error", "file": "test.yaml", "line": 3, "hint": "did you mean \"kitchen\"?",
         ]
         return .rulesLoaded(
-            id, RuleLoadReport(set: nil, problems: [problem], summary: #"test.yaml:3:1: unknown button "kitchn""#))
+            id,
+            RuleLoadReport(
+                set: nil, problems: [problem], summary: #"test.yaml:3:1: unknown button "kitchn""#,
+                refusedValues: found.set.confidentialValues))
     }
 
     /// Lets time pass, and fires every timer that is due meanwhile.

@@ -263,6 +263,25 @@ struct RecordingScenarioTests {
         #expect(house.recording.contains { $0.description.contains("***") })
     }
 
+    @Test("a secret of rules that a reload refused is in no line from the reload on, and in no line of the log")
+    func secretOfRefusedRules() {
+        let secret = "hunter22"
+        var house = Household(rules: PressScenarioTests.rules, recordedAt: .reports)
+        var rules = PressScenarioTests.rules
+        rules.set.confidential = [secret]
+        rules.set.secretValues = [secret]
+        house.rulesOnDisk = rules
+        house.rulesAreBad = true
+        house.tell(.reloadRules)
+        let before = house.recording.count
+        house.tell(.messageReceived(topicName: "a", payload: Array(secret.utf8), retained: false))
+        house.tell(.brokerDisconnected("it said \(secret)"))
+        let lines = house.recording[before...].map(\.description)
+        #expect(lines.count >= 2)
+        #expect(!lines.contains { $0.contains(secret) })
+        #expect(!house.logged.contains { $0.contains(secret) })
+    }
+
     @Test("a secret that a reload added is in no line after the reload")
     func secretOfReload() {
         let secret = "hunter22"

@@ -1,6 +1,7 @@
 import DiskTestSupport
 import Glibc
 import Hub
+import Rules
 import Testing
 
 @testable import Setup
@@ -105,6 +106,44 @@ struct RuleFilesTests {
         let hints = [#""hint":"did you mean \"night_light\"?""#, #""hint":"use click""#]
         #expect(problems.count == hints.count)
         for hint in hints { #expect(problems.contains { $0.contains(hint) }, "\(problems)") }
+    }
+
+    @Test(
+        "a set that is refused has its secrets in the report and in the first configuration, also if it is no YAML",
+        arguments: ["actions: {lgo: !secret word}", "actions: {log: !secret word}, {", "actions: ["])
+    func refusedSecrets(actions: String) throws {
+        let rule = "{id: a, triggers: {button: any, event: click}, actions: {log: !env_var WORD}}"
+        let tree = Tree([
+            "faulty.yaml": "version: 1\nrules:\n  - \(rule)\n  - \(actions)\n",
+            "secrets.yaml": "word: copper-4711\nother: brass-0815\nempty: ''\n",
+        ])
+        let files = ConfigurationFiles(environment: ["WORD": "iron-7777"])
+        let rules = RulesOnDisk(path: tree.path + "/faulty.yaml", files: files)
+        let report = try rules.load().report
+        #expect(report.set == nil)
+        #expect(report.refusedValues.marks["copper-4711"] == "***word***")
+        #expect(report.refusedValues.values.isSuperset(of: ["copper-4711", "brass-0815"]))
+        #expect(report.refusedValues.open.isDisjoint(with: ["copper-4711", "brass-0815"]))
+        #expect(!report.refusedValues.values.contains(""))
+        #expect(files.initialRules(rules, stateDirectory: tree.path).refusedValues == report.refusedValues)
+    }
+
+    @Test("a set that is taken, and one that fails its tests, has the secrets of the set")
+    func takenSecrets() throws {
+        let text = """
+            version: 1
+            buttons: {kitchen: BF12-C34567}
+            rules: [{id: a, triggers: {button: kitchen, event: click}, actions: {log: !secret word}}]
+            tests: [{name: b, steps: [{event: {button: kitchen, event: click}}, {expect: [{log: c}]}]}]
+
+            """
+        let tree = Tree(["tested.yaml": text, "secrets.yaml": "word: copper-4711\n"])
+        let rules = RulesOnDisk(
+            path: tree.path + "/tested.yaml", files: ConfigurationFiles(environment: [:]))
+        let taken = try rules.load()
+        #expect(taken.report.set?.confidential == ["copper-4711"] && taken.report.refusedValues.values.isEmpty)
+        let failed = try rules.load(withTests: true).report
+        #expect(failed.set == nil && failed.failing != nil && failed.refusedValues.values == ["copper-4711"])
     }
 
     @Test("a pattern finds a thousand files, and of one more none")

@@ -17,17 +17,16 @@ extension Hub {
     ) -> JSONValue {
         buttonSource.record()
         findsEarlyEffects = !isExact
-        let set = rules.set
-        let redaction = Redaction(set.confidential, marks: set.placeholders, open: set.openValues).hiding(secrets)
+        let redaction = Redaction([]).hiding(configuration.refusedValues).hiding(rules.set.confidentialValues)
+            .hiding(secrets)
         recording = OngoingRecording(start: now, redaction: redaction)
         return recordedHeader(header) ?? .null
     }
 
-    /// Redacts the secrets of these rules, too, in all following lines of the recording.
-    mutating func recordingHidesSecrets(of set: RuleSet) {
+    /// Redacts these values of rules, too, in all following lines of the recording.
+    mutating func recordingHides(_ confidential: ConfidentialValues) {
         guard let redaction = recording?.redaction else { return }
-        recording?.redaction = redaction.hiding(
-            set.confidential, marks: set.placeholders, open: set.openValues)
+        recording?.redaction = redaction.hiding(confidential)
     }
 
     /// The recording in progress continues, and a replay need not divide the effects into the same inputs from now on.

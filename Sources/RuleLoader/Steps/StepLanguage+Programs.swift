@@ -123,7 +123,12 @@ extension RuleSetReader {
         }
         guard case .sequence(let nodes) = list.content else {
             if !list.isInvalid {
-                checker.error("E203", at: list, "\"argv\" must be a list", hint: "write argv: [mpc, next]")
+                let words = list.scalar.map { $0.split(separator: " ").joined(separator: ", ") }
+                checker.error(
+                    "E203", at: list, "\"argv\" must be a list",
+                    hint: Hint(
+                        "write argv: [\(checker.shown(words ?? "mpc, next"))]",
+                        words.map { [.init(nil, "[\($0)]", isGuess: true)] } ?? []))
             }
             return nil
         }
@@ -217,7 +222,7 @@ extension RuleSetReader {
         arguments.reserveCapacity(nodes.count)
         var size = 0
         for node in nodes.dropFirst(first) {
-            if checker.reportsNullEntry(node, hint: "write \"\" for an empty argument") { continue }
+            if node.isNull, checker.reportsNullEntry(node, hint: checker.hintForEmptyArgument(node)) { continue }
             guard let argument = template(node, key: key, in: scope), checkArgument(argument, node) else { continue }
             if node.isSecret { warnOfSecret(node) }
             size += argument.literalSize

@@ -36,15 +36,30 @@ extension RuleEngine {
         return explain(event(due: first.due, late: first.late, at: now), due.map(\.match), at: now)
     }
 
+    /// When each rule with `at` triggers is started next by one of them, from a time on. A rule whose times do not come, such as
+    /// sunrise near a pole, is left out.
+    package func nextTimes(from time: UTCTime) -> [Explanation.NextTime] {
+        var earliest: [Int: UTCTime] = [:]
+        for timed in prepared.timeTriggers {
+            guard let next = next(timed.times, from: time) else { continue }
+            earliest[timed.match.rule] = min(earliest[timed.match.rule] ?? next, next)
+        }
+        return earliest.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map { rule, time in
+            Explanation.NextTime(rule: set.rules[rule].id, at: world.timeStamp(time))
+        }
+    }
+
     private func due(from time: UTCTime) -> [DueTrigger] {
         prepared.timeTriggers.compactMap { timed in
-            let next = timed.times.times.compactMap {
-                $0.next(
-                    after: time + .milliseconds(-1), in: set.timeZone, at: set.coordinates, on: timed.times.weekdays)
-            }.min()
-            guard let next, next < time + .seconds(60) else { return nil }
+            guard let next = next(timed.times, from: time), next < time + .seconds(60) else { return nil }
             return DueTrigger(match: timed.match, due: next, late: .zero)
         }
+    }
+
+    private func next(_ times: TimesOfDay, from time: UTCTime) -> UTCTime? {
+        times.times.compactMap {
+            $0.next(after: time + .milliseconds(-1), in: set.timeZone, at: set.coordinates, on: times.weekdays)
+        }.min()
     }
 
     /// Explains which rules would run if a state changed to this value now, or after the time of `for`. It performs nothing.

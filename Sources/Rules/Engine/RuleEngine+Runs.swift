@@ -95,7 +95,9 @@ extension RuleEngine {
         _ body: (inout Run, inout World, inout [Effect]) -> Void
     ) {
         guard var resumed = scheduler.take(id) else { return }
+        let waitEnd = resumed.waitEnd
         body(&resumed, &world, &effects)
+        if resumed.waitEnd != waitEnd { resumed.lateness = world.lateness }
         scheduler.putBack(resumed)
         carryOutChanges(by: id, at: now, &effects)
         // A run that has disabled its own rule was resumed once more by that, and may have ended there.

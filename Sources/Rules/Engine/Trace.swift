@@ -73,6 +73,15 @@ package struct Explanation: Hashable, Sendable {
     package var verdicts: [RuleExplanation]
     /// Fallback rules that were not checked, because another rule handled the event.
     package var notConsidered: [String]
+    /// When the rules with `at` triggers are started next, for an explanation of times; the earliest comes first.
+    package var nextTimes: [NextTime] = []
+
+    /// The next time of the `at` triggers of a rule.
+    package struct NextTime: Hashable, Sendable {
+        package var rule: String
+        /// The local time, as `trigger.at` has it.
+        package var at: String
+    }
 
     package init(verdicts: [RuleExplanation] = [], notConsidered: [String] = []) {
         self.verdicts = verdicts

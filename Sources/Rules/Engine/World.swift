@@ -22,6 +22,8 @@ struct World: Sendable {
     var clockIsPlausible = true
     /// The numbers of the function `random`.
     var draws = RandomDraws()
+    /// By how much later the present input is handled than in a replay: a timer that fires late.
+    var lateness = Duration.zero
     /// The changes that the engine has not yet stored and reported.
     var changed: Set<Change> = []
     /// The buttons and parts that are down now, including undeclared buttons.
@@ -116,6 +118,7 @@ extension World {
     /// Begins the random numbers of an input. They depend only on the wall clock time of the input, so that a recording,
     /// which contains the times of all inputs, replays to the same numbers. Inputs at the same time share a sequence.
     mutating func beginDraws(at now: Instant) {
+        lateness = .zero
         guard let clock else { return }
         draws.begin(milliseconds: clock.utc.milliseconds, nanoseconds: now.nanoseconds(since: clock.at))
     }
@@ -126,6 +129,7 @@ extension World {
     /// deadlines, so the numbers depend on the deadline and not on the time at which the timer fired. They are other numbers than
     /// those of an input at the deadline, because a deadline may be the time of the input that has set it.
     mutating func beginDraws(of deadline: Instant, at now: Instant) {
+        lateness = max(.zero, now - deadline)
         guard let clock else { return }
         let nanoseconds = min(deadline, now).nanoseconds(since: clock.at)
         draws.begin(milliseconds: clock.utc.milliseconds, nanoseconds: nanoseconds.addingSaturating(1))

@@ -77,6 +77,12 @@ package struct Redaction: Hashable, Sendable {
             })
     }
 
+    /// Hides these values, too, with their marks.
+    package func hiding(_ confidential: ConfidentialValues) -> Redaction {
+        confidential.values.isEmpty
+            ? self : hiding(confidential.values, marks: confidential.marks, open: confidential.open)
+    }
+
     /// The redaction of texts that come from others, such as messages. A value shorter than `shortestReceived` stays in them,
     /// unless it is a secret and the whole text, or a whole text or number of its JSON.
     package var ofReceived: Redaction {

@@ -55,6 +55,26 @@ package struct RuleSet: Hashable, Sendable {
 
     /// The values of `confidential` that only `!env_var` gives.
     package var openValues: Set<String> { confidential.subtracting(secretValues) }
+
+    /// What `Redaction` needs of this set.
+    package var confidentialValues: ConfidentialValues {
+        ConfidentialValues(confidential, marks: placeholders, open: openValues)
+    }
+}
+
+/// Values of `!secret` and `!env_var`, which `Redaction` hides in all output.
+package struct ConfidentialValues: Hashable, Sendable {
+    package var values: Set<String>
+    /// The text that replaces each of them in a recording: `***NAME***`.
+    package var marks: [String: String]
+    /// Those that only `!env_var` gives.
+    package var open: Set<String>
+
+    package init(_ values: Set<String> = [], marks: [String: String] = [:], open: Set<String> = []) {
+        self.values = values
+        self.marks = marks
+        self.open = open
+    }
 }
 
 /// A location in the rule files.

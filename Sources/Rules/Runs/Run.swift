@@ -60,6 +60,9 @@ struct Run: Sendable {
     /// The locals of the rule, followed by those of each script call in progress.
     var locals: [Locals]
     var waiting: Waiting?
+    /// By how much later the present wait ends than in a replay, in which timers fire exactly at their deadlines, because the timer
+    /// before it fired late.
+    var lateness = Duration.zero
     /// The index of the next action in its `ActionID`.
     var nextStep = 0
     /// The sum of all delays of the run until now.
@@ -100,6 +103,18 @@ struct Run: Sendable {
         case .event(let wait): wait.deadline
         }
     }
+
+    /// When the present wait ends if nothing else continues the run.
+    var waitEnd: Instant? {
+        switch waiting {
+        case .condition(_, let until, _): until
+        case .event(let wait): wait.until
+        case .result, .retry, .delay, .tick, nil: deadline
+        }
+    }
+
+    /// The deadline as a replay has it.
+    var exactDeadline: Instant? { deadline == waitEnd ? deadline.map { $0 + (.zero - lateness) } : deadline }
 
     /// True if the run is in a `wait` or `wait_for`, so that a change or an event may continue it.
     var isWaitingForWorld: Bool {

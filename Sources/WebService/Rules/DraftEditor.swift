@@ -102,6 +102,8 @@ struct DraftEditor {
             switch effect {
             case .find(let request): effects += server.handle(.found(answer(to: request)), at: now)
             case .check(let check): effects += server.handle(.checked(check.run(answering: answer)), at: now)
+            // The page shows the last runs of rules itself.
+            case .askDaemon: effects += server.handle(.lastRuns(.notRunning), at: now)
             case .send(let octets):
                 var framer = MessageFramer()
                 framer.append(octets)
@@ -127,8 +129,6 @@ struct DraftEditor {
             }
             return .set(withoutPasswords(RuleSetLoader.Answer(files)))
         case .systemTimeZone: return .systemTimeZone(nil)
-        // The page shows the last runs of rules itself.
-        case .lastRuns: return .lastRuns(.notRunning)
         case .missingPrograms: return .missingPrograms([])
         case .names(let directory):
             let isInside = directory == loader.folder || directory.hasPrefix(loader.folder + "/")

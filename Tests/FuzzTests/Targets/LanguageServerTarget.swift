@@ -96,6 +96,9 @@ private struct FuzzEditor {
             case .find(let request): effects += server.handle(.found(Self.answer(to: request)), at: now)
             case .check(let check) where holdsChecks: held = check
             case .check(let check): effects += server.handle(.checked(check.run(answering: Self.answer)), at: now)
+            case .askDaemon:
+                let run = LastRun(rule: "lamp", result: "completed", age: "5 min")
+                effects += server.handle(.lastRuns(.runs([run])), at: now)
             case .setTimer: break
             case .exit: hasEnded = true
             }
@@ -107,7 +110,6 @@ private struct FuzzEditor {
         case .file, .ofSet(.files, _): .set(.noSuchFile)
         case .ofSet(.timeZone, _): .set(.timeZone(nil))
         case .systemTimeZone: .systemTimeZone(nil)
-        case .lastRuns: .lastRuns(.runs([LastRun(rule: "lamp", result: "completed", age: "5 min")]))
         case .missingPrograms: .missingPrograms([])
         case .names: .names(["home.yaml", "rooms/"])
         }
