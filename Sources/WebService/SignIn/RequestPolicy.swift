@@ -84,7 +84,7 @@ package struct RequestPolicy: Hashable, Sendable {
         switch peers {
         case .browsers(let names):
             guard Self.isAddress(name.host) || names.contains(Self.plain(name.host)) else {
-                return "the page is not served under the name \(name.host); use an IP address, or write the name into web.url of tryck.yaml"
+                return "the page is not served under the name \(name.host); use an IP address, or set web.url"
             }
         case .proxy: break
         case .ingress:
