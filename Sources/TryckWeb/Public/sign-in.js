@@ -20,6 +20,7 @@ export function createSignIn(hasPassword, ondone) {
       return ondone();
     } catch (refusal) {
       setText(message, sentence(refusal));
+      password.focus();
       password.select();
     }
     submit.disabled = false;
