@@ -20,7 +20,6 @@ export function createSignIn(hasPassword, ondone) {
       return ondone();
     } catch (refusal) {
       setText(message, sentence(refusal));
-      password.focus();
       password.select();
     }
     submit.disabled = false;
