@@ -14,10 +14,12 @@ import Setup
 /// - Parameters:
 ///   - arguments: the command line without the name of the program.
 ///   - commit: the first eight digits of the commit that was built; empty if it is unknown.
+///   - homepage: the public address of the project; empty if it has none.
 ///   - trialParts: the simulator and the private broker. Without them, this process becomes `tryck daemon` if the
 ///     configuration needs them.
 package func runDaemon(
-    _ arguments: [String] = Array(CommandLine.arguments.dropFirst()), commit: String = "", trialParts: TrialParts? = nil
+    _ arguments: [String] = Array(CommandLine.arguments.dropFirst()), commit: String = "", homepage: String = "",
+    trialParts: TrialParts? = nil
 ) -> Never {
     switch DaemonOptions.parse(arguments) {
     case .help:
@@ -30,7 +32,7 @@ package func runDaemon(
         stop(sentence, .usage)
     case .run(let options):
         harden()
-        exit(run(options, commit: commit, trialParts))
+        exit(run(options, commit: commit, homepage: homepage, trialParts))
     }
 }
 
@@ -44,7 +46,7 @@ private func harden() {
     signal(SIGXFSZ, SIG_IGN)
 }
 
-private func run(_ options: DaemonOptions, commit: String, _ trialParts: TrialParts?) -> Int32 {
+private func run(_ options: DaemonOptions, commit: String, homepage: String, _ trialParts: TrialParts?) -> Int32 {
     let environmentVariables = SystemEnvironment.environmentVariables
     var setup: Setup
     do {
@@ -55,6 +57,7 @@ private func run(_ options: DaemonOptions, commit: String, _ trialParts: TrialPa
         stop(error.text, error.status)
     }
     setup.hub.commit = commit
+    setup.hub.homepage = homepage.isEmpty ? nil : homepage
     if setup.configuration.isSimulated { trialParts?.describe(setup.simulator, &setup.hub) }
     let level = Logger.Level(setup.hub.logLevel)
     let output = LogOutput(

@@ -15,6 +15,8 @@ package struct HubConfiguration: Hashable, Sendable {
     package var homeAssistantStatusTopic: String
     /// The address of the page, to which Home Assistant links from each device; `nil` if it is not known.
     package var pageURL: String?
+    /// The public address of the project, for announcements to Home Assistant; `nil` if it has none.
+    package var homepage: String?
     /// Public keys that may have signed a button's certificate, besides Flic's own.
     package var extraTrustRoots: [[UInt8]]
     /// The keys that the configuration adds, in hexadecimal, for the log.
@@ -66,7 +68,7 @@ package struct HubConfiguration: Hashable, Sendable {
     package init(
         version: String, commit: String = "", baseTopic: String = "tryck", discoveryPrefix: String? = nil,
         homeAssistantStatusTopic: String = "homeassistant/status", pageURL: String? = nil,
-        extraTrustRoots: [[UInt8]] = [],
+        homepage: String? = nil, extraTrustRoots: [[UInt8]] = [],
         trustRootNames: [String] = [],
         radios: [ConfiguredRadio] = [ConfiguredRadio("hci:0")],
         sources: [String] = [], broker: String = "none", hasBroker: Bool = true,
@@ -86,6 +88,7 @@ package struct HubConfiguration: Hashable, Sendable {
         self.discoveryPrefix = discoveryPrefix
         self.homeAssistantStatusTopic = homeAssistantStatusTopic
         self.pageURL = pageURL
+        self.homepage = homepage
         self.extraTrustRoots = extraTrustRoots
         self.trustRootNames = trustRootNames
         self.radios = radios

@@ -30,20 +30,26 @@ struct Component {
         self.members = [.init("unique_id", .string("\(node)_\(key)"))] + members.map { .init($0, $1) }
     }
 
-    /// A device trigger, which fires when a payload arrives on a topic.
+    /// A device trigger, which fires when a message about an event arrives on a topic.
     ///
     /// - Parameters:
     ///   - type: a type that Home Assistant translates, such as `button_short_press`, or other words, which it shows as
     ///     they are.
     ///   - subtype: which of the device's buttons it is, such as `button_1`.
+    ///   - topicName: the topic of plain names of events; with `isObject`, the topic of events as JSON.
+    ///   - isObject: true if automations need the whole event. They read it from `trigger.payload_json`.
     ///   - prefix: a prefix of the key, for a device with several buttons.
-    init(trigger eventName: String, type: String, subtype: String, topicName: String, prefix: String = "") {
+    init(
+        trigger eventName: String, type: String, subtype: String, topicName: String, isObject: Bool = false,
+        prefix: String = ""
+    ) {
         key = "trigger_" + prefix + eventName
         platform = .deviceAutomation
         members = [
             .init("automation_type", "trigger"), .init("type", .string(type)), .init("subtype", .string(subtype)),
             .init("topic", .string(topicName)), .init("payload", .string(eventName)),
         ]
+        if isObject { members.append(.init("value_template", "{{ value_json.event_type }}")) }
     }
 
     /// The component as an announcement of this kind contains it. Device triggers are the same in all kinds.

@@ -42,8 +42,11 @@ extension Discovery {
         device.parts.flatMap { part in
             device.eventTypes.map { eventType in
                 let (type, subtype) = device.trigger(eventType, part)
+                // An automation that dims a light by a turn needs the number of its steps.
+                let isTurn = RotationDirection(rawValue: eventType) != nil
+                let topicName = isTurn ? topics.event(of: device.id, part) : topics.action(of: device.id, part)
                 return Component(
-                    trigger: eventType, type: type, subtype: subtype, topicName: topics.action(of: device.id, part),
+                    trigger: eventType, type: type, subtype: subtype, topicName: topicName, isObject: isTurn,
                     prefix: part == .small ? "small_" : "")
             }
         }

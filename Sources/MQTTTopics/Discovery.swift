@@ -18,6 +18,8 @@ package struct Discovery: Hashable, Sendable {
     package var version: String
     /// The address of the page, which Home Assistant shows as the link *Visit* of each device; `nil`: none.
     package var pageURL: String?
+    /// The public address of the project, which Home Assistant shows as the origin of each device; `nil`: none.
+    package var supportURL: String?
     /// True if requests over MQTT are accepted. If not, no controls are announced.
     package var acceptsRequests: Bool
     /// True if a restart is among the accepted requests.
@@ -27,13 +29,14 @@ package struct Discovery: Hashable, Sendable {
 
     package init(
         topics: Topics, prefix: String, installationID: String, version: String, pageURL: String? = nil,
-        acceptsRequests: Bool, acceptsRestart: Bool, radios: [String] = []
+        supportURL: String? = nil, acceptsRequests: Bool, acceptsRestart: Bool, radios: [String] = []
     ) {
         self.topics = topics
         self.prefix = prefix
         self.installationID = installationID
         self.version = version
         self.pageURL = pageURL
+        self.supportURL = supportURL
         self.acceptsRequests = acceptsRequests
         self.acceptsRestart = acceptsRestart
         self.radios = radios
@@ -75,9 +78,12 @@ package struct Discovery: Hashable, Sendable {
         let keys = Set(components.map(\.key))
         let gone = withdrawn.filter { !keys.contains($0.key) }.sorted { $0.key < $1.key }
         let link = pageURL.map { [JSONValue.Member("configuration_url", .string($0))] } ?? []
+        let origin: [JSONValue.Member] =
+            [.init("name", "tryck"), .init("sw_version", .string(version))]
+            + (supportURL.map { [.init("support_url", .string($0))] } ?? [])
         let message: JSONValue = [
             "device": .object(device.map { JSONValue.Member($0, $1) } + link),
-            "origin": ["name": "tryck", "sw_version": .string(version)],
+            "origin": .object(origin),
             "availability": [["topic": .string(topics.bridgeState)]],
             "components": .object(
                 components.map(\.member)

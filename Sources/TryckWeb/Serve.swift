@@ -74,6 +74,8 @@ private func finished(_ response: Response, _ site: Site) -> Response {
         "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors \(ancestors)"
     response.headers[.xContentTypeOptions] = "nosniff"
     response.headers[HTTPField.Name.referrerPolicy] = "no-referrer"
+    // A page at another port of this machine is the same site for cookies. It cannot include what is here.
+    response.headers[.crossOriginResourcePolicy] = "same-origin"
     if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
     response.headers[.date] = HTTPDate.text(Site.wallClock)
     return response

@@ -57,7 +57,7 @@ package struct WebSetup: Sendable {
             ?? stateDirectory + "/" + LinkSocket.name
         rules = RulesOnDisk(found.configuration, in: found.directory, files: files)
         publicFolder = Self.publicFolder(options, environment: environment, sourceFolder: sourceFolder)
-        policy = RequestPolicy(Self.peers(web))
+        policy = RequestPolicy(.of(web, hostName: Self.hostName))
     }
 
     private static func publicFolder(
@@ -73,19 +73,9 @@ package struct WebSetup: Sendable {
         return sourceFolder
     }
 
-    private static func peers(_ web: Configuration.Web) -> RequestPolicy.Peers {
-        if web.trustsIngress { return .ingress }
-        switch web.listen {
-        case .unix: return .proxy
-        case .tcp(let address):
-            var names: Set<String> = ["localhost", address.host.lowercased()]
-            var name = [CChar](repeating: 0, count: 256)
-            if gethostname(&name, name.count - 1) == 0 {
-                let own = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-                    .lowercased()
-                names.formUnion([own, own + ".local"])
-            }
-            return .browsers(names: names)
-        }
+    private static var hostName: String? {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return nil }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }

@@ -22,8 +22,8 @@ struct DaemonCommand: ParsableCommand {
     @Argument(parsing: .captureForPassthrough)
     var arguments: [String] = []
 
-    // The plugin CommitPlugin generates `builtCommit`.
-    func run() { runDaemon(arguments, commit: builtCommit, trialParts: .all) }
+    // The plugin CommitPlugin generates `builtCommit` and `builtHomepage`.
+    func run() { runDaemon(arguments, commit: builtCommit, homepage: builtHomepage, trialParts: .all) }
 }
 
 extension TrialParts {

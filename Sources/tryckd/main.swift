@@ -1,4 +1,4 @@
 import Daemon
 
-// The plugin CommitPlugin makes the constant.
-runDaemon(commit: builtCommit)
+// The plugin CommitPlugin makes the constants.
+runDaemon(commit: builtCommit, homepage: builtHomepage)

@@ -65,9 +65,10 @@ def from_blueprint(name: str, device: str, part: str = 'button_1') -> Automation
         'input': {'button': device, 'part': part, **{branch: tells(f'{name} {branch}') for branch in BRANCHES}}}}
 
 
-def from_dimmer(entity: str, light: str) -> Automation:
+def from_dimmer(device: str, light: str, part: str = 'button_1') -> Automation:
     return {'use_blueprint': {
-        'path': 'tryck/dimmer.yaml', 'input': {'button': entity, 'light': {'entity_id': light}, 'speed': 50}}}
+        'path': 'tryck/dimmer.yaml',
+        'input': {'button': device, 'part': part, 'light': {'entity_id': light}, 'speed': 50}}}
 
 
 def echo() -> Automation:

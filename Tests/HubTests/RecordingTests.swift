@@ -276,7 +276,7 @@ struct RecordingTests {
         startedAt: UTCTime(milliseconds: 1_795_000_000_000),
         configuration: HubConfiguration(
             version: "9", commit: "abcdef0", baseTopic: "house", discoveryPrefix: "ha",
-            homeAssistantStatusTopic: "ha/there", trustRootNames: ["ab…"],
+            homeAssistantStatusTopic: "ha/there", homepage: "https://example.org/tryck", trustRootNames: ["ab…"],
             radios: [ConfiguredRadio("hci:0", kind: .local(maximumLinks: 3)), ConfiguredRadio("bluez", name: "attic")],
             broker: "mqtt://b:1883",
             control: .all, logLevel: .debug, stateDirectory: "/s", builtAt: UTCTime(milliseconds: 12), ruleFault: "bad",
@@ -368,7 +368,7 @@ struct RecordingTests {
         #expect(
             names(RecordingTests.header.configuration) == [
                 "version", "commit", "baseTopic", "discoveryPrefix", "homeAssistantStatusTopic", "pageURL",
-                "extraTrustRoots",
+                "homepage", "extraTrustRoots",
                 "trustRootNames", "radios", "sources", "broker", "hasBroker",
                 "control", "logLevel", "processEnvironment", "stateDirectory", "builtAt", "ruleFault", "ruleProblems",
                 // A recording has none of these values.

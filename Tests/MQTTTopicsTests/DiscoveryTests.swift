@@ -56,6 +56,18 @@ struct DiscoveryTests {
         #expect(try JSONValue(parsing: discovery.bridgePayload())["device"]?["configuration_url"] == nil)
     }
 
+    @Test("each announcement names the public address of the project, if there is one")
+    func supportURL() throws {
+        var published = discovery
+        published.supportURL = "https://example.org/tryck"
+        for payload in [published.payload(Examples.button), published.bridgePayload()] {
+            #expect(try JSONValue(parsing: payload)["origin"]?["support_url"] == "https://example.org/tryck")
+        }
+        for payload in [discovery.payload(Examples.button), discovery.bridgePayload()] {
+            #expect(try JSONValue(parsing: payload)["origin"]?.names == ["name", "sw_version"])
+        }
+    }
+
     @Test("discovery topics are made of the base topic and an id, and of no name")
     func configTopics() {
         #expect(discovery.configTopic(of: Examples.button.id) == "homeassistant/device/tryck_80e4da010203/config")

@@ -129,6 +129,127 @@ def test_keyboard_alone_is_enough(house: House, browser: Browser) -> None:
     assert browser.driver.switch_to.active_element.accessible_name == 'More about kitchen'
 
 
+def use(browser: Browser, name: str) -> None:
+    """Presses a button with the keyboard."""
+    browser.run('arguments[0].focus()', browser.button(name))
+    ActionChains(browser.driver).send_keys(Keys.ENTER).perform()
+
+
+def focused(browser: Browser) -> str:
+    return browser.driver.switch_to.active_element.accessible_name
+
+
+def test_focus_returns_to_the_happening_that_was_looked_at(house: House, browser: Browser) -> None:
+    browser.open(house)
+    house.press('kitchen', 'click')
+    row = browser.find('.happenings button', 'kitchen')
+    browser.run('arguments[0].focus()', row)
+    ActionChains(browser.driver).send_keys(Keys.ENTER).perform()
+    assert browser.driver.switch_to.active_element == browser.find('.detail h2', 'kitchen: click')
+    use(browser, 'Close')
+    browser.gone('.detail')
+    assert browser.driver.switch_to.active_element == row
+
+
+def test_focus_stays_in_the_dialog_of_a_button(house: House, browser: Browser) -> None:
+    browser.open(house)
+    browser.click(browser.button('More about hall'))
+    use(browser, 'Forget…')
+    browser.until('the safe answer', lambda: focused(browser) == 'Keep it')
+    use(browser, 'Keep it')
+    browser.gone('.sure')
+    assert focused(browser) == 'Forget…'
+    use(browser, 'Switch off here')
+    browser.button('Switch on')
+    assert focused(browser) == 'Switch on'
+    use(browser, 'Switch on')
+    browser.button('Switch off here')
+    assert focused(browser) == 'Switch off here'
+    house.wait_ready()
+
+
+def test_what_changes_while_a_setting_has_the_focus_is_shown_afterwards(house: House, browser: Browser) -> None:
+    browser.open(house)
+    browser.click(browser.button('More about hall'))
+    browser.run('arguments[0].focus()', browser.find('#option-trigger_mode'))
+    house.ask('button/disconnect', id='hall')
+    # Later than the line about the button, whose state is then known to the page.
+    house.press('kitchen', 'double_click')
+    browser.until('the announcement', lambda: 'kitchen: double click.' in browser.run(
+        'return document.querySelector("#announcements").textContent'))
+    browser.run('document.querySelector("#button-name").focus()')
+    house.press('kitchen', 'double_click')
+    browser.button('Switch on')
+    house.ask('button/connect', id='hall')
+    browser.button('Switch off here')
+    house.wait_ready()
+
+
+def test_a_button_that_does_nothing_now_keeps_the_focus(house: House, browser: Browser) -> None:
+    browser.open(house, 'pair')
+    start = browser.find('.guide button.primary')
+    use(browser, start.accessible_name)
+    stop = browser.find('.guide button', 'Stop')
+    browser.until('the button to do nothing', lambda: start.get_attribute('aria-disabled') == 'true')
+    assert browser.driver.switch_to.active_element == start
+    ActionChains(browser.driver).send_keys(Keys.TAB).perform()
+    assert browser.driver.switch_to.active_element == stop
+    ActionChains(browser.driver).send_keys(Keys.ENTER).perform()
+    browser.gone('.guide button', 'Stop')
+    assert browser.driver.switch_to.active_element == start
+    wait('the search to end', lambda: not house.ask('status')['permit_join'])
+
+
+def test_looking_again_keeps_the_focus(house: House, browser: Browser) -> None:
+    browser.open(house, 'health')
+    use(browser, 'Look again')
+    browser.find('button', 'Look again')
+    assert focused(browser) == 'Look again'
+
+
+def test_saving_keeps_the_focus(house: House, browser: Browser, rules: None) -> None:
+    browser.open(house, 'rules')
+    browser.find('.verdict', 'Without mistakes')
+    save = browser.button('Save')
+    assert save.get_attribute('aria-disabled') == 'true'
+    browser.run('''const editor = document.querySelector(".CodeMirror").CodeMirror;
+        editor.setValue(editor.getValue() + "# one more line\\n");''')
+    browser.until('something to save', lambda: save.get_attribute('aria-disabled') is None)
+    use(browser, 'Save')
+    browser.find('.output', 'home.yaml is saved.')
+    browser.until('nothing to save', lambda: save.get_attribute('aria-disabled') == 'true')
+    assert browser.driver.switch_to.active_element == save
+
+
+def test_the_text_of_a_file_is_named_after_it_even_with_a_space(house: House, browser: Browser, rules: None) -> None:
+    other = house.rules.parent / 'my rooms.yaml'
+    other.write_text('variables: {rooms: 3}\n')
+    house.rules.write_text(house.rules.read_text().replace('version: 1\n', 'version: 1\ninclude: my rooms.yaml\n', 1))
+    browser.open(house, 'rules')
+    browser.click(browser.find('[role=tab]', 'my rooms.yaml'))
+    assert browser.driver.find_element('css selector', '#rule-field').accessible_name == 'my rooms.yaml'
+    other.unlink()
+
+
+def test_texts_of_rules_are_never_markup(house: House, browser: Browser, rules: None) -> None:
+    markup = '<img src=x onerror="document.title=1">'
+    house.rules.write_text(house.rules.read_text().replace('\nrules:\n', f'''
+rules:
+  - id: marked
+    alias: '{markup}'
+    triggers: {{button: hall, event: hold}}
+    actions: {{publish: {{topic: a/b, payload: '{markup}'}}}}
+''', 1))
+    house.ask('rules/reload')
+    browser.open(house)
+    house.press('hall', 'hold')
+    browser.click(browser.find('.happenings button', 'marked'))
+    browser.find('.detail code', f'a/b {markup}')
+    browser.driver.get(f'{house.address}#rules')
+    browser.find('.rule-list', markup)
+    assert browser.run('return document.querySelectorAll("main img, body > img").length') == 0
+
+
 def test_tabulator_leaves_the_editor(house: House, browser: Browser) -> None:
     browser.open(house, 'rules')
     browser.find('.verdict', 'Without mistakes')

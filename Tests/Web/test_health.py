@@ -19,6 +19,8 @@ def test_lost_broker_is_a_finding_with_a_command(house: House, browser: Browser)
     house.broker.end()
     finding = browser.find('.findings .problem', 'broker')
     assert 'tryck doctor' in finding.text
+    # A screen reader does not see the colour of the sign.
+    assert finding.get_property('textContent').removeprefix('✗').startswith('problem: ')
     house.broker = house._start_broker()
     browser.gone('.findings .problem')
 

@@ -196,6 +196,7 @@ def headers(site: Site) -> None:
         expect("default-src 'self'" in policy and 'unsafe' not in policy and "frame-ancestors 'none'" in policy, answer)
         expect(answer.headers['x-content-type-options'] == 'nosniff', answer)
         expect(answer.headers['referrer-policy'] == 'no-referrer', answer)
+        expect(answer.headers['cross-origin-resource-policy'] == 'same-origin', answer)
         if answer.status >= 400:
             expect(list(answer.json)[0] == 'error' and answer.headers['content-type'] == 'application/json', answer)
     page = site.client.get('/')

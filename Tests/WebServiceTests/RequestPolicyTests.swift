@@ -1,3 +1,4 @@
+import Settings
 import Testing
 
 @testable import WebService
@@ -21,6 +22,34 @@ struct RequestPolicyTests {
         #expect(proxy.visitor(peer: nil, forwarded: []) == "a proxy")
         #expect(proxy.visitor(peer: nil, forwarded: ["192.0.2.9, unknown"]) == "a proxy")
         #expect(browsers.visitor(peer: "192.0.2.1", forwarded: ["192.0.2.9"]) == "192.0.2.1")
+    }
+
+    @Test(
+        "the name in web.url is a host, too, because people type it, and Home Assistant links to it",
+        arguments: [
+            ("http://Pi.fritz.box:8125/", "pi.fritz.box:8125"), ("https://home.example", "home.example"),
+            ("https://home.example./tryck/?x#y", "Home.Example"), ("http://home.example?a:b", "home.example:8125"),
+        ])
+    func namedInURL(url: String, host: String) {
+        var web = Configuration.Web()
+        web.listen = .tcp(HostAndPort(host: "0.0.0.0", port: 8125))
+        #expect(RequestPolicy(.of(web, hostName: "Box")).refusal(of: head(host)) != nil)
+        web.url = url
+        let policy = RequestPolicy(.of(web, hostName: "Box"))
+        #expect(policy.refusal(of: head(host)) == nil)
+        #expect(policy.refusal(of: head("evil.example")) != nil)
+        for own in ["box", "box.local:8125", "localhost:8125", "0.0.0.0:8125"] {
+            #expect(policy.refusal(of: head(own)) == nil)
+        }
+    }
+
+    @Test(
+        "an address of Home Assistant's own pages adds no name",
+        arguments: ["homeassistant://hassio/ingress/x", nil, "http://"])
+    func noNameInURL(url: String?) {
+        var web = Configuration.Web()
+        web.url = url
+        #expect(RequestPolicy.Peers.of(web, hostName: nil) == .browsers(names: ["localhost", "127.0.0.1"]))
     }
 
     @Test(

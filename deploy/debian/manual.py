@@ -1,8 +1,10 @@
 """Writes a manual page from the help text of a program to standard output.
 
-    manual.py tryck VERSION DATE    from "tryck --experimental-dump-help"
-    manual.py tryckd VERSION DATE   from "tryckd --help"
-    manual.py tryck-web VERSION DATE    from "tryck-web --help"
+    manual.py tryck VERSION DATE HOMEPAGE      from "tryck --experimental-dump-help"
+    manual.py tryckd VERSION DATE HOMEPAGE     from "tryckd --help"
+    manual.py tryck-web VERSION DATE HOMEPAGE  from "tryck-web --help"
+
+HOMEPAGE is the public address of the project, or empty.
 """
 
 import json
@@ -140,6 +142,8 @@ def service_page(program, abstract, unit, signals, text, version, date):
     return page + section("EXIT STATUS", STATUS) + [".SH SEE ALSO", ".BR tryck (1)"]
 
 
-program, version, date = sys.argv[1:]
+program, version, date, homepage = sys.argv[1:]
 page = {"tryck": commands_page, "tryckd": daemon_page, "tryck-web": web_page}[program](sys.stdin.read(), version, date)
+if homepage:
+    page.append(f".PP\n{escape(homepage)}")
 print("\n".join(page))

@@ -54,7 +54,7 @@ struct Announcements: Sendable {
             Discovery(
                 topics: Topics(base: configuration.baseTopic), prefix: $0, installationID: installationID,
                 version: configuration.version, pageURL: configuration.pageURL,
-                acceptsRequests: configuration.control != .none,
+                supportURL: configuration.homepage, acceptsRequests: configuration.control != .none,
                 acceptsRestart: configuration.control == .all,
                 radios: configuration.radios.count > 1 ? configuration.radios.map(\.name) : [])
         }

@@ -89,6 +89,7 @@ extension HubConfiguration {
             "discovery_prefix": discoveryPrefix.map { .string($0) } ?? .null,
             "status_topic": .string(homeAssistantStatusTopic),
             "page_url": pageURL.map { .string($0) } ?? .null,
+            "homepage": homepage.map { .string($0) } ?? .null,
             "trust_roots": .array(trustRootNames.map(JSONValue.string)),
             "radios": .array(radios.map(\.json)),
             "sources": .array(sources.map(JSONValue.string)),
@@ -121,6 +122,7 @@ extension HubConfiguration {
             homeAssistantStatusTopic: try configuration.optional("status_topic", \.stringValue)
                 ?? "homeassistant/status",
             pageURL: try configuration.optional("page_url", \.stringValue),
+            homepage: try configuration.optional("homepage", \.stringValue),
             trustRootNames: try strings("trust_roots"), radios: try ConfiguredRadio.list(recorded: configuration),
             sources: configuration["sources"] == nil ? [] : try strings("sources"),
             broker: try configuration.string("broker"),

@@ -13,13 +13,16 @@ export function createAnnouncer(region) {
   let next = null;  // the number of the first mark that was not said
   let timer = null;
   let latest = null;
+  let isEven = false;
 
   function say(state) {
     const marks = state.marks.filter((mark) => mark.n >= next);
     next = state.count;
     const words = marks.slice(-most).map((mark) => `${mark.name}: ${eventWords(mark.line)}.`);
     const others = marks.length > most ? `${marks.length - most} others. ` : "";
-    setText(region, others + words.join(" "));
+    // The same press again is another text, because a screen reader says nothing of a text that stays the same.
+    isEven = !isEven;
+    setText(region, others + words.join(" ") + (isEven ? "" : "\u00a0"));
   }
 
   function draw(state) {

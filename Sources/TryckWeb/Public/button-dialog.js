@@ -90,7 +90,10 @@ export function createButtonDialog(app) {
         await change("button/remove", {}, "");
         if (!message.textContent) element.close();
       }}, "Forget it"),
-      h("button", {type: "button", onclick: () => sure.replaceWith(...actionButtons(known))}, "Keep it"));
+      h("button", {type: "button", onclick: () => {
+        actions.replaceChildren(...actionButtons(button() ?? known));
+        actions.lastElementChild.focus();
+      }}, "Keep it"));
     actions.replaceChildren(sure);
     sure.querySelector("button:last-child").focus();
   }
@@ -115,9 +118,13 @@ export function createButtonDialog(app) {
       known.latency_mode === null ? null : choice("Reaction", "latency_mode", latencyModes, known.latency_mode),
       known.led_mode === undefined ? null : choice("Lights", "led_mode", ledModes, known.led_mode),
     ].filter(Boolean));
-    // These keep the focus while the battery or the signal changes.
+    // These keep the focus while the battery or the signal changes, and so does the one that switches the button off and on.
     const isOther = known.is_connection_wanted !== drawn?.is_connection_wanted;
-    if (isOther && !actions.querySelector(".sure")) actions.replaceChildren(...actionButtons(known));
+    if (isOther && !actions.querySelector(".sure")) {
+      const index = [...actions.children].indexOf(document.activeElement);
+      actions.replaceChildren(...actionButtons(known));
+      actions.children[index]?.focus();
+    }
     const wait = known.click_wait_ms === null ? "until the release" : duration(known.click_wait_ms);
     const pairs = {
       Model: modelWords(known.model), State: linkWords(known), Serial: known.serial, Address: known.address,
@@ -143,8 +150,10 @@ export function createButtonDialog(app) {
       if (id === null) return;
       const known = button();
       if (!known) return element.close();
-      if (known !== drawn && !settings.contains(document.activeElement)) drawButton(known);
-      drawn = known;
+      if (known !== drawn && !settings.contains(document.activeElement)) {
+        drawButton(known);
+        drawn = known;
+      }
       const mark = state.marks.at(-1);
       if (finding === null || !mark || mark.n < finding) return;
       finding = state.count;

@@ -38,6 +38,12 @@ export function setAttribute(element, name, value) {
   else element.setAttribute(name, text);
 }
 
+/** Makes a button do nothing, or something again. It keeps the focus, which a `disabled` button loses to the keyboard's user. */
+export const setInactive = (button, isInactive) => setAttribute(button, "aria-disabled", isInactive ? "true" : null);
+
+/** Whether a button does nothing now. */
+export const isInactive = (button) => button.getAttribute("aria-disabled") === "true";
+
 /**
  * Makes the children of an element those for the items, in their order. An item's element is kept as long as there is
  * an item with its key.

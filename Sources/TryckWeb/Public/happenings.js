@@ -95,9 +95,13 @@ const runSection = (run) => h(
 export function createDetail(currentState, onclose) {
   const title = h("h2", {tabindex: "-1"});
   const content = h("div", {});
+  /** What had the focus before, which gets it back. */
+  let opener = null;
   const close = h("button", {type: "button", class: "quiet", onclick: () => {
+    const main = element.closest("main");
     element.hidden = true;
     onclose();
+    (main?.contains(opener) ? opener : main)?.focus();
   }}, "Close");
   const element = h(
     "section", {class: "panel detail", hidden: true, "aria-label": "What happened"}, h("header", {}, title, close),
@@ -139,6 +143,7 @@ export function createDetail(currentState, onclose) {
       const list = {mark: state.marks, run: state.runs, press: state.presses}[kind];
       const present = list.find((other) => other.n === entry.n) ?? entry;
       ({mark: showMark, run: showRun, press: showPress})[kind](present);
+      if (!element.contains(document.activeElement)) opener = document.activeElement;
       element.hidden = false;
       title.focus();
     },

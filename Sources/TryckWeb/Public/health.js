@@ -1,13 +1,15 @@
 // The page Health: what is wrong with the command that mends it, radios, batteries, earlier faults, and a report.
 
 import {battery, trend} from "./drawing.js";
-import {drawList, h, setText} from "./dom.js";
+import {drawList, h, isInactive, setInactive, setText} from "./dom.js";
 import {doctorFailed, findings, verdict} from "./findings.js";
 import {count, monthAndYear, spaced, timeOrDate} from "./words.js";
 
 /** The most marks and runs in a report. */
 const mostReported = 500;
 const signs = {ok: "✓", warning: "!", problem: "✗"};
+/** What a screen reader says in place of the sign. */
+const spokenSigns = {ok: "well: ", warning: "to look at: ", problem: "problem: "};
 
 /** @param {import("./main.js").App} app */
 export function createHealth(app) {
@@ -36,6 +38,7 @@ export function createHealth(app) {
 
   function createFinding() {
     const sign = h("span", {class: "sign", "aria-hidden": "true"});
+    const spoken = h("span", {class: "hidden"});
     const check = h("b", {});
     const text = h("span", {});
     const command = h("code", {});
@@ -46,12 +49,13 @@ export function createHealth(app) {
       setText(copy, "Copied");
     }}, "Copy");
     const mend = h("span", {class: "mend"}, command, copy, copied);
-    const element = h("li", {}, sign, h("div", {}, check, text, mend));
+    const element = h("li", {}, sign, h("div", {}, spoken, check, text, mend));
     return {
       element,
       draw(finding) {
         element.className = finding.state;
         setText(sign, signs[finding.state]);
+        setText(spoken, spokenSigns[finding.state]);
         setText(check, finding.check);
         setText(text, finding.sentence);
         mend.hidden = finding.mend === null;
@@ -93,8 +97,8 @@ export function createHealth(app) {
 
   /** Looks at the files and at the machine. That takes longer than a status, because it runs the rules' own tests. */
   async function examine() {
-    if (again.disabled) return;
-    again.disabled = true;
+    if (isInactive(again)) return;
+    setInactive(again, true);
     setText(again, "Looking…");
     try {
       const {findings: machine} = await app.server.doctor();
@@ -102,7 +106,7 @@ export function createHealth(app) {
     } catch (refusal) {
       app.update((state) => ({...state, machine: [doctorFailed(refusal.message)]}));
     }
-    again.disabled = false;
+    setInactive(again, false);
     setText(again, "Look again");
   }
 

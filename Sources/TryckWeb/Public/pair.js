@@ -1,7 +1,7 @@
 // The page Pair: the steps of pairing as they happen, with a drawing of what the hand does.
 
 import {body, cap} from "./drawing.js";
-import {drawList, h, setText, svg} from "./dom.js";
+import {drawList, h, isInactive, setInactive, setText, svg} from "./dom.js";
 import {modelWords, pairingWords} from "./words.js";
 
 /** How long a search lasts, in seconds. */
@@ -57,7 +57,9 @@ function drawHand() {
 export function createPair(app) {
   const hand = h("div", {class: "stage-hand"}, drawHand());
   const sentence = h("p", {class: "lead", role: "status"});
-  const start = h("button", {type: "button", class: "primary", onclick: () => app.ask("permit_join", {time: searchTime})}, "Start");
+  const start = h("button", {type: "button", class: "primary", onclick: () => {
+    if (!isInactive(start)) app.ask("permit_join", {time: searchTime});
+  }}, "Start");
   const stop = h("button", {type: "button", onclick: () => app.ask("permit_join", {time: 0})}, "Stop");
   const steps = h("ol", {class: "stages"});
   const items = stages.map(({title, text}) => h("li", {}, h("b", {}, title), h("span", {}, text)));
@@ -133,7 +135,8 @@ export function createPair(app) {
         if (index === active) item.setAttribute("aria-current", "step");
         else item.removeAttribute("aria-current");
       });
-      start.disabled = isSearching || state.link !== "live";
+      setInactive(start, isSearching || state.link !== "live");
+      if (!isSearching && stop === document.activeElement) start.focus();
       stop.hidden = !isSearching;
       setText(start, found.stage === "failed" ? "Try again" : found.stage === "done" ? "Pair another" : "Start");
       drawList(paired, found.paired, (line) => line.id, createPaired, state);

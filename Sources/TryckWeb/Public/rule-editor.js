@@ -1,7 +1,7 @@
 // Edits the rule files: marks mistakes while one types, runs tests, saves, and compares with what has changed meanwhile.
 
 import {diffLines, hunks} from "./diff.js";
-import {h, icon, setText} from "./dom.js";
+import {h, icon, setInactive, setText} from "./dom.js";
 import {createEditor} from "./editor.js";
 import * as server from "./server.js";
 import {count, eventWords, timeOrDate} from "./words.js";
@@ -81,12 +81,13 @@ export function createRuleEditor(app) {
   }
 
   function drawTabs() {
-    tabs.replaceChildren(...[...files.values()].map((file) => h("button", {
-      type: "button", role: "tab", id: `tab-${file.name}`, "aria-selected": String(file === current), "aria-controls": "rule-field",
+    // The ids are numbers, because the name of a file may have a space, which ends an id in `aria-labelledby`.
+    tabs.replaceChildren(...[...files.values()].map((file, index) => h("button", {
+      type: "button", role: "tab", id: `tab-${index}`, "aria-selected": String(file === current), "aria-controls": "rule-field",
       tabindex: file === current ? "0" : "-1", onclick: () => open(file.name), onkeydown: moveTab,
     }, isChanged(file) ? `${file.name} •` : file.name)));
-    field.setAttribute("aria-labelledby", `tab-${current.name}`);
-    save.disabled = !current.writable || !isChanged(current);
+    field.setAttribute("aria-labelledby", `tab-${[...files.values()].indexOf(current)}`);
+    setInactive(save, !current.writable || !isChanged(current));
     save.hidden = !current.writable;
   }
 
@@ -185,7 +186,7 @@ export function createRuleEditor(app) {
 
   async function saveFile(anyway) {
     const file = current;
-    if (!file.writable || !isChanged(file)) return;
+    if (!file?.writable || !isChanged(file)) return;
     const text = file.text;
     try {
       const etag = await server.saveRuleFile(file.name, text, file.etag, anyway);

@@ -33,7 +33,7 @@ export function createTimelinePage(app) {
     type: "button", onclick: () => timeline.isLive ? timeline.hold() : timeline.live(),
   }, "Hold still");
   const tools = h(
-    "div", {class: "tools", role: "toolbar", "aria-label": "Timeline"}, hold,
+    "div", {class: "tools", role: "group", "aria-label": "Timeline"}, hold,
     tool("◂", "Back", () => timeline.shift(-0.5)), tool("▸", "Forward", () => timeline.shift(0.5)),
     tool("−", "Show more time", () => timeline.zoom(2)), tool("+", "Show less time", () => timeline.zoom(0.5)), range);
   const keys = {

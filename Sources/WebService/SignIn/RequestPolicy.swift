@@ -1,4 +1,4 @@
-import Settings
+package import Settings
 
 /// Decides which requests are looked at all, from the names of both ends and from what only pages of ours can send.
 ///
@@ -15,6 +15,27 @@ package struct RequestPolicy: Hashable, Sendable {
         case proxy
         /// Only Home Assistant's Supervisor.
         case ingress
+
+        /// The peers for a configuration.
+        ///
+        /// Browsers may use the name in `web.url`, because the owner of the page wrote it, and Home Assistant links to it.
+        ///
+        /// - Parameter hostName: the name of this machine, if it has one.
+        package static func of(_ web: Configuration.Web, hostName: String?) -> Peers {
+            if web.trustsIngress { return .ingress }
+            guard case .tcp(let address) = web.listen else { return .proxy }
+            var names: Set<String> = ["localhost", address.host.lowercased()]
+            if let name = hostName?.lowercased(), !name.isEmpty { names.formUnion([name, name + ".local"]) }
+            if let name = web.url.flatMap(host(of:)) { names.insert(RequestPolicy.plain(name)) }
+            return .browsers(names: names)
+        }
+
+        /// The name in an address of a page that browsers open over HTTP.
+        private static func host(of url: String) -> String? {
+            guard let scheme = ["http://", "https://"].first(where: url.hasPrefix) else { return nil }
+            let authority = url.dropFirst(scheme.utf8.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+            return HostAndPort(authority, defaultPort: 80)?.host
+        }
     }
 
     /// The properties of a request that decide whether it is accepted.
@@ -63,7 +84,7 @@ package struct RequestPolicy: Hashable, Sendable {
         switch peers {
         case .browsers(let names):
             guard Self.isAddress(name.host) || names.contains(Self.plain(name.host)) else {
-                return "the page is not served under the name \(name.host); use an IP address, or put a proxy before it"
+                return "the page is not served under the name \(name.host); use an IP address, or set web.url"
             }
         case .proxy: break
         case .ingress:
@@ -91,7 +112,7 @@ package struct RequestPolicy: Hashable, Sendable {
         return false
     }
 
-    private static func plain(_ host: String) -> String {
+    fileprivate static func plain(_ host: String) -> String {
         let host = host.lowercased()
         return host.hasSuffix(".") ? String(host.dropLast()) : host
     }
