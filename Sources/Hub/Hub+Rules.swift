@@ -63,7 +63,7 @@ extension Hub {
                 if broker.isConnected { emit(.unsubscribe(topicNames)) }
                 continue
             case .recognised, .store, .started, .stopped, .stepFailed, .finished, .interrupted, .variableChanged,
-                .enabledChanged, .triggerModeDropped, .log, .oversizedState, .stateFault, .setTimer,
+                .enabledChanged, .triggerModeDropped, .timesMissed, .log, .oversizedState, .stateFault, .setTimer,
                 .cancelTimer:
                 continue
             }
@@ -140,6 +140,7 @@ extension Hub {
         case .triggerModeDropped(let button):
             dropTriggerMode(of: button, at: now)
         case .subscribe, .unsubscribe: break
+        case .timesMissed(let times): log(.info, times.sentence)
         case .log(let level, let message): log(level, message)
         case .oversizedState(let topicName, let count):
             let limit = "JSON for a state has at most \(RuleEngine.maximumStateLength >> 10) KiB"
