@@ -243,8 +243,9 @@ extension Hub {
     mutating func restoreRuleFacts(of record: ButtonRecord, at now: Instant) {
         let id = record.identity.id
         rules.restoreTrain(of: id, record.recogniser, at: now)
-        // An earlier process has not decided the press, so the engine that leads next reports it, and this one must not act on it.
-        // The press is restored all the same, because a hold that was reported still ends.
+        // The earlier process had not decided this press. The engine that leads next reports the press as interrupted, so this
+        // engine must not act on it. The press is restored nevertheless: if its hold was reported, the end of the hold must be
+        // reported, too.
         if !record.recogniser.isEmpty, let source = record.source, EngineFeed.isSite(source: source) {
             abandon(id, since: now, at: now)
         }
