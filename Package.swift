@@ -280,7 +280,7 @@ let package = Package(
             "Expressions",
             "Bytes",
             "JSON", "ButtonModel", "Feed", .product(name: "Logging", package: "swift-log")),
-        tests("SetupTests", "Setup", "Platform", "Hub", "Rules", "Bytes", "ButtonModel", "DiskTestSupport"),
+        tests("SetupTests", "Setup", "Settings", "Platform", "Hub", "Rules", "Bytes", "ButtonModel", "DiskTestSupport"),
         tests(
             "CommandLineTests", "tryck", "tryck-bench", "CommandSupport", "CommandText", "DaemonCommands",
             "RuleCommands", "ReplayCommands", "DemoCommands", "DoctorCommands", "ExportCommands", "ControlClient",

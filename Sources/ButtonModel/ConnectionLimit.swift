@@ -10,7 +10,4 @@ package struct ConnectionLimit: Hashable, Sendable {
 
     /// True if an owner that holds `owned` of the `total` connections may open another.
     package func admits(owned: Int, total: Int) -> Bool { owned < capacity - total }
-
-    /// The maximum number of connections of one owner.
-    package var maximumPerOwner: Int { (capacity + 1) / 2 }
 }

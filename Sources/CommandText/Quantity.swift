@@ -1,4 +1,5 @@
 package import ButtonModel
+import CommandSupport
 import Expressions
 
 /// Formats numbers for people.
@@ -28,6 +29,11 @@ package enum Quantity {
         case ..<172_800: "\(seconds / 3600) h"
         default: "\(seconds / 86_400) days"
         }
+    }
+
+    /// `2026-11-21 13:02:11.204`: a time of the daemon, which is in UTC, in the local time zone. Other text is returned unchanged.
+    package static func localTime(_ text: String) -> String {
+        UTCTime(parsing: text).map { Clock.local(milliseconds: $0.milliseconds) } ?? text
     }
 
     /// `1 button`, `2 buttons`.

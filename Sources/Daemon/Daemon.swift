@@ -23,8 +23,7 @@ final class Daemon {
     let store: StoreEdge
     let control: ControlServer
     let notifier: ServiceNotifier?
-    let processes: ProcessEdge
-    let web: HTTPEdge
+    let jobs: JobEdges
     /// Watches the rule files; `nil` until `start`.
     private(set) var fileWatch: FileWatch?
     let capture: CaptureFile?
@@ -57,8 +56,6 @@ final class Daemon {
     private static let pauseAfterActions = Duration.microseconds(400)
     /// The time in which the broker and most buttons are connected after a start.
     private static let settlingTime = Duration.seconds(30)
-    /// The longest time limit that a rule can give a step.
-    static let longestWebRequest = Duration.seconds(7 * 86_400)
     private lazy var firmware = FirmwareEdge(loop: loop, directory: setup.stateDirectory + "/firmware") { [weak self] in
         switch $0 {
         case .files(let files): self?.deliver(.firmwareFiles(files))
@@ -99,8 +96,7 @@ final class Daemon {
         self.capture = capture
         self.trialParts = trialParts
         notifier = ServiceNotifier.fromEnvironment()
-        processes = ProcessEdge(loop: loop)
-        web = HTTPEdge(loop: loop)
+        jobs = JobEdges(loop: loop)
         metrics = setup.metricsFile.map { MetricsFile(loop: loop, path: $0) { logger.warning("\($0)") } }
         self.recorder = recorder
         runner = HubRunner(Hub(setup.hub, stored: store.stored, rules: setup.rules), pausing: Self.pauseAfterActions)
@@ -251,8 +247,8 @@ final class Daemon {
         case .discard(let rules): discard(rules)
         case .publish(let id, let message, let expiry): publish(id, message, expiry)
         case .uplink(let effect): carryOut(effect)
-        case .startJob(let id, let job): start(job, as: id)
-        case .cancelJob(let id, let kind): cancel(id, kind)
+        case .startJob(let id, let job): jobs.start(id, job) { [weak self] in self?.deliver(.jobEnded(id, $0)) }
+        case .cancelJob(let id, let kind): jobs.cancel(id, kind)
         case .readFirmware(let id, let file):
             firmware.read(file) { [weak self] in self?.deliver(.firmwareRead(id, $0)) }
         case .respond(let client, let line): control.send(line.encoded(), to: client)
@@ -315,12 +311,10 @@ final class Daemon {
         // After STOPPING=1 the service manager expects the process to end, and kills it if it goes on, so a restart does not
         // send that.
         if !isRestart || isEndWanted { notifier?.stopping() }
-        processes.cancelAll { [weak self] in
-            self?.web.cancelAll { [weak self] in
-                guard let self else { return }
-                self.disconnect([mqtt, uplink].compactMap(\.self)) { [weak self] in
-                    self?.finishMetrics(isRestart: isRestart)
-                }
+        jobs.cancelAll { [weak self] in
+            guard let self else { return }
+            self.disconnect([mqtt, uplink].compactMap(\.self)) { [weak self] in
+                self?.finishMetrics(isRestart: isRestart)
             }
         }
     }

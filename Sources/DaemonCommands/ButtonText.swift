@@ -19,10 +19,8 @@ enum ButtonText {
         ]
         lines += settings(button)
         for (title, key) in [("serial", "serial"), ("address", "address"), ("uuid", "uuid"), ("paired", "paired_at")] {
-            // The time of the pairing is shown in the local time zone, as in `tryck watch`.
-            let text = button.text(key)
-            let time = UTCTime(parsing: text).map { Clock.local(milliseconds: $0.milliseconds) }
-            lines.append(titled(title) + (time ?? text, .plain))
+            // Only the time of the pairing is a time. It is shown in the local time zone, as in `tryck watch`.
+            lines.append(titled(title) + (Quantity.localTime(button.text(key)), .plain))
         }
         lines.append(titled("model") + (button.text("model"), .plain))
         lines.append(titled("firmware") + ("\(button["firmware"]?.integerValue ?? 0)", .plain))

@@ -20,14 +20,9 @@ enum TraceText {
         let cause = [match["button"]?.stringValue, match["event"]?.stringValue].compactMap(\.self).filter {
             !$0.isEmpty
         }
-        return Line("stopped", .doubtful) + ("  \(local(match.text("at")))  ", .faint)
+        return Line("stopped", .doubtful) + ("  \(Quantity.localTime(match.text("at")))  ", .faint)
             + (cause.isEmpty ? "requested" : cause.joined(separator: " ")) + "  \(match.text("gate"))  "
             + (match.text("reason"), .faint)
-    }
-
-    /// A time of the daemon, which is in UTC, in the local time zone, as in `tryck watch`.
-    private static func local(_ text: String) -> String {
-        UTCTime(parsing: text).map { Clock.local(milliseconds: $0.milliseconds) } ?? text
     }
 
     /// `1s204ms`, as in the texts of the steps.
@@ -40,7 +35,7 @@ enum TraceText {
         let event = ChangeText.text(run) ?? run["event"]?.stringValue
         let cause = [run["button"]?.stringValue, event].compactMap(\.self).filter { !$0.isEmpty }
         head.append("  " + (cause.isEmpty ? "requested" : cause.joined(separator: " ")))
-        head.append("  \(local(run.text("started_at")))  ", .faint)
+        head.append("  \(Quantity.localTime(run.text("started_at")))  ", .faint)
         switch run["result"]?.stringValue {
         case nil: head.append("in progress", .doubtful)
         case "completed"?: head.append("completed in \(duration(run["duration_ms"]))", .good)

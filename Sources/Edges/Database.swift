@@ -105,7 +105,8 @@ package final class Database {
         while try step(statement) {}
     }
 
-    /// The results of `read` for each row, in order, without those that are `nil`.
+    /// Executes a query, and returns the results of `read` for its rows, in order. Rows for which `read` returns `nil` are left
+    /// out.
     package func rows<T>(
         _ sql: String, _ values: DatabaseValue..., read: (DatabaseRow) -> T?
     ) throws(DatabaseFailure) -> [T] {

@@ -94,7 +94,8 @@ package final class FlicdListener {
             switch Self.open(address, isOneOfSeveral: addresses.count > 1) {
             case .success(let descriptor): opened.append(descriptor)
             case .failure(let error):
-                // This machine may lack one address family, so its failure alone is ignored.
+                // A failure of one address family is ignored while the other one works, because the machine may have only IPv4 or
+                // only IPv6.
                 guard error.errno != EADDRINUSE else {
                     for descriptor in opened { Glibc.close(descriptor) }
                     return report(.notListening(sentence(systemMessage(EADDRINUSE) + "; is another flicd running?")))

@@ -94,7 +94,7 @@ package final class HCISocketTransport: HCITransport {
     private nonisolated static func openUserChannel(_ index: UInt16) -> Result<Int32, TransportFailure> {
         let descriptor = openSocket()
         guard descriptor >= 0 else { return .failure(TransportFailure(errno: errno, "socket", adapter: index)) }
-        // Fails without permission or adapter; `bind` then fails, too, and its error is the one that is reported.
+        // The result is ignored: without permission or without an adapter, `bind` fails as well, and that error is reported.
         linux_hci_down(descriptor, index)
         var address = sockaddr_hci()
         address.hci_family = sa_family_t(AF_BLUETOOTH)

@@ -5,7 +5,7 @@ import Platform
 package import Reactor
 package import Rules
 
-/// Performs the web requests of rules, with libcurl on the event loop.
+/// Performs the web requests of rules, with libcurl on the event loop. `JobQueue` decides which of them run.
 ///
 /// libcurl requests the sockets and the timeout to wait for, and is called when one of them is ready. It resolves names
 /// on its own threads. Its callbacks only store `HTTPClient.CallbackRequests`, which are handled after the call of libcurl.
@@ -19,10 +19,6 @@ package import Rules
 /// `ended` is called once for each `start`, on a later turn of the loop and never during a call.
 @ReactorActor
 package final class HTTPEdge {
-    /// The maximum number of requests that run at the same time; further requests wait.
-    package nonisolated static let maximumRunning = 32
-    /// The maximum number of requests that wait; further requests fail.
-    package nonisolated static let maximumWaiting = 1_024
     /// The octets of a body that are kept; the remaining octets are read and discarded.
     package nonisolated static let maximumBody = 64 * 1024
     /// The maximum length of a body in octets; a longer one ends its transfer.
@@ -43,8 +39,9 @@ package final class HTTPEdge {
         let timeout: Duration
         let ended: Ended
         var timer: Timer?
-        /// Set while the request runs.
+        /// Set while the request runs and does not wait for libcurl or for the authorities.
         var transfer: HTTPTransfer?
+        /// When the request was launched; `nil` while it waits in the queue.
         var began: Int64?
         var redirects = 0
         var hasEnded = false
@@ -64,12 +61,13 @@ package final class HTTPEdge {
     private var authorities = HTTPAuthorities.notNeeded
     private var authoritiesReadAt: Int64 = 0
     private var isPreparing = false
+    private var queue = JobQueue()
     private var jobs: [UInt64: Job] = [:]
-    /// The `jobs` that have not begun, in order.
-    private var waiting: [UInt64] = []
+    /// The launched jobs that wait for libcurl or for the authorities, in order.
+    private var unprepared: [UInt64] = []
     private var running: [UnsafeMutableRawPointer: UInt64] = [:]
     private var watches: [Int32: Watch] = [:]
-    /// Set by `cancelAll`, after which no request starts.
+    /// Set by `cancelAll` until the last result has been reported.
     private var allEnded: (@ReactorActor () -> Void)?
 
     private lazy var timer = loop.timer { [weak self] in self?.act(on: CURL_SOCKET_TIMEOUT) }
@@ -101,44 +99,40 @@ package final class HTTPEdge {
         precondition(jobs[id] == nil, "request \(id) is under way already")
         let job = Job(request, timeout, ended)
         jobs[id] = job
-        guard allEnded == nil else { return end(id, .failed("the daemon is stopping")) }
-        guard running.count + waiting.count < Self.maximumRunning + Self.maximumWaiting else {
-            return end(id, .failed("\(Self.maximumWaiting) requests are already waiting"))
-        }
         job.timer = loop.timer { [weak self] in self?.end(id, .failed("there was no answer within \(timeout)")) }
         job.timer?.set(at: loop.nanosecondsSinceBoot.addingSaturating(timeout.nanoseconds))
-        waiting.append(id)
-        beginWaiting()
+        carryOut(queue.handle(.start(id)))
     }
 
     /// Ends the request early. Its result is reported as usual. An unknown or ended request is ignored.
-    package func cancel(_ id: UInt64) {
-        end(id, .failed("it was cancelled"))
-        handleCallbackRequests()
-    }
+    package func cancel(_ id: UInt64) { carryOut(queue.handle(.cancel(id))) }
 
     /// Cancels all requests, and those that are started later, and calls `done` when the last result has been reported.
     package func cancelAll(_ done: @escaping @ReactorActor () -> Void) {
         allEnded = done
-        for id in jobs.keys { end(id, .failed("the daemon is stopping")) }
+        carryOut(queue.handle(.cancelAll))
+    }
+
+    private func carryOut(_ effects: [JobQueue.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .launch(let id):
+                jobs[id]?.began = loop.nanosecondsSinceBoot
+                launch(id)
+            case .refuse(let id, let reason), .cancel(let id, let reason):
+                end(id, .failed(reason.sentence(about: "requests")))
+            case .allEnded: loop.onNextTurn { [self] in reportAllEnded() }
+            }
+        }
         handleCallbackRequests()
-        if jobs.isEmpty { loop.onNextTurn { [self] in reportAllEnded() } }
     }
 
     // MARK: One request
 
-    private func beginWaiting() {
-        while running.count < Self.maximumRunning, let id = waiting.first {
-            guard let job = jobs[id] else {
-                waiting.removeFirst()
-                continue
-            }
-            if job.began == nil { job.began = loop.nanosecondsSinceBoot }
-            guard let client = client(for: job.request) else { break }
-            waiting.removeFirst()
-            transfer(id, job, client)
-        }
-        handleCallbackRequests()
+    private func launch(_ id: UInt64) {
+        guard let job = jobs[id] else { return }
+        guard let client = client(for: job.request) else { return unprepared.append(id) }
+        transfer(id, job, client)
     }
 
     /// - Returns: `nil` if the request has to wait for libcurl or for the authorities.
@@ -177,12 +171,15 @@ package final class HTTPEdge {
         } catch {
             // The next request tries again. A request without TLS does not need the authorities, and those that were read a day
             // ago are still of use.
-            for id in waiting where !withAuthorities || (jobs[id]?.request.usesTLS == true && authorities.isMissing) {
+            for id in unprepared where !withAuthorities || authorities.isMissing && jobs[id]?.request.usesTLS == true {
                 end(id, .failed(error.sentence))
             }
         }
         if withAuthorities { authoritiesReadAt = loop.nanosecondsSinceBoot }
-        beginWaiting()
+        let prepared = unprepared
+        unprepared = []
+        for id in prepared { launch(id) }
+        handleCallbackRequests()
     }
 
     private func transfer(_ id: UInt64, _ job: Job, _ client: HTTPClient) {
@@ -200,16 +197,18 @@ package final class HTTPEdge {
         guard let job = jobs[id], !job.hasEnded else { return }
         job.hasEnded = true
         job.timer?.cancel()
-        waiting.removeAll { $0 == id }
+        // If the time limit has ended the request, it may still wait.
+        if job.began == nil { _ = queue.handle(.cancel(id)) }
+        unprepared.removeAll { $0 == id }
         let body = drop(job)
         let now = loop.nanosecondsSinceBoot
         let result = HTTPResult(
             outcome: outcome, body: body, duration: .nanoseconds(now - (job.began ?? now)), note: note)
         loop.onNextTurn { [self] in
             jobs[id] = nil
+            let effects = job.began == nil ? [] : queue.handle(.ended(id))
             job.ended(result)
-            beginWaiting()
-            if jobs.isEmpty { reportAllEnded() }
+            carryOut(effects)
         }
     }
 
@@ -240,16 +239,14 @@ package final class HTTPEdge {
             }
             _ = drop(job)
             job.request = request
-            waiting.insert(id, at: 0)
-            beginWaiting()
+            launch(id)
         }
     }
 
     private func reportAllEnded() {
-        guard let done = allEnded else { return }
-        // Requests are still refused, but the end is not reported again.
-        allEnded = {}
-        done()
+        let done = allEnded
+        allEnded = nil
+        done?()
     }
 
     // MARK: libcurl

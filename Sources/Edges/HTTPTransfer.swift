@@ -103,7 +103,8 @@ final class HTTPTransfer {
 
     /// The target of libcurl's write callbacks.
     private final class Received {
-        /// The octets that one transfer receives in one turn of the loop, and the time that it takes.
+        /// The limits of one transfer in one turn of the loop: octets received, and time. A transfer that reaches one of them
+        /// pauses until the next turn.
         static let portion = 16 * 1024
         static let time: Duration = .milliseconds(2)
 
@@ -227,7 +228,7 @@ final class HTTPTransfer {
     func sentence(for code: CURLcode) -> String {
         if let refusal = received.refusal { return refusal }
         let text = String(cString: received.errorBuffer)
-        // For these codes, libcurl's description is about HTTP/0.9.
+        // libcurl describes these errors with a sentence about HTTP/0.9, which would not help a user.
         if code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY { return "the answer is not HTTP" }
         // libcurl reports a line of headers or trailers that is longer than its buffer as a lack of memory.
         if code == CURLE_OUT_OF_MEMORY || text.hasPrefix("Out of memory") {

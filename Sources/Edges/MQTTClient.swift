@@ -181,8 +181,8 @@ final class MQTTClient {
     /// True if TLS has decrypted octets that the library has not read. epoll does not report them.
     var hasPendingInput: Bool { isOpen && cmosquitto_pending(handle) > 0 }
 
-    /// Reads within the limits of a turn. Like all functions of this class that return a code, it returns that of the
-    /// library, or `CMOSQUITTO_ASSERTED`, after which only `outcome` may be called.
+    /// Reads until the limits of one turn are reached. Like all functions of this class that return a code, it returns the code of
+    /// libmosquitto, or `CMOSQUITTO_ASSERTED` if an assertion in libmosquitto failed. Then only `outcome` may be called.
     func read() -> Int32 {
         reader.pointee.octets_left = Self.octetsPerTurn
         reader.pointee.encrypted_octets_left = Self.encryptedOctetsPerTurn

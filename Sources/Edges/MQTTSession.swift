@@ -171,7 +171,7 @@ package struct MQTTSession: Sendable {
     }
 
     private enum Timer: Hashable {
-        /// For CONNACK, or for the end of `disconnecting`.
+        /// The time limit for CONNACK while connecting, and for the close of the socket while disconnecting.
         case deadline
         case retry
         case upkeep
@@ -387,7 +387,8 @@ package struct MQTTSession: Sendable {
         _ message: Publish, as messageID: Int32, _ effects: inout [Effect], at now: Instant
     ) {
         if inFlight.isEmpty { lastProgress = now }
-        // Packet identifiers are reused after 65535. A message that still has this one was never acknowledged.
+        // Packet identifiers start again after 65535. If an older message in flight has the same identifier, the broker never
+        // acknowledged it.
         if let lost = inFlight.updateValue(InFlight(id: message.id, octets: message.octets), forKey: messageID) {
             octetsInFlight -= lost.octets
             effects.append(.report(.publishFailed(id: lost.id, "the broker never acknowledged it")))

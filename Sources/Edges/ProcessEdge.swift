@@ -3,7 +3,7 @@ import Glibc
 package import Hub
 package import Reactor
 
-/// Runs the programs of rules. `ProcessQueue` decides which of them run.
+/// Runs the programs of rules. `JobQueue` decides which of them run.
 ///
 /// Each program leads its own process group, so that processes that it started can be ended with it. A job ends when
 /// the program has ended and its output pipes are closed; if a descendant keeps them open, `outputTimeout` later. A
@@ -33,7 +33,7 @@ package final class ProcessEdge {
     }
 
     private let loop: EventLoop
-    private var queue = ProcessQueue()
+    private var queue = JobQueue()
     private var waiting: [UInt64: Waiting] = [:]
     private var running: [UInt64: ProcessJob] = [:]
     private var allEnded: (@ReactorActor () -> Void)?
@@ -59,12 +59,12 @@ package final class ProcessEdge {
         carryOut(queue.handle(.cancelAll))
     }
 
-    private func carryOut(_ effects: [ProcessQueue.Effect]) {
+    private func carryOut(_ effects: [JobQueue.Effect]) {
         for effect in effects {
             switch effect {
             case .launch(let id): launch(id)
-            case .refuse(let id, let reason): refuse(id, reason)
-            case .cancel(let id): running[id]?.cancel()
+            case .refuse(let id, let reason): refuse(id, reason.sentence(about: "programs"))
+            case .cancel(let id, _): running[id]?.cancel()
             case .allEnded: loop.onNextTurn { [self] in reportAllEnded() }
             }
         }

@@ -153,7 +153,7 @@ package final class RecordRing {
         return withExtendedLifetime(FileLock(file)) { .found(contents(of: file)) }
     }
 
-    /// At most one octet more than a ring has, so that a longer file is not mistaken for one.
+    /// Reads one octet more than a ring has, so that a longer file is recognised as not being a ring.
     private static func contents(of file: OwnedDescriptor) -> RingContents {
         var octets = [UInt8](repeating: 0, count: RingContents.length + 1)
         let count = pread(file.rawValue, &octets, octets.count, 0)

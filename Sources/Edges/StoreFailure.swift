@@ -24,7 +24,8 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case replaced(path: String)
     /// A reserve is not a regular file with a single name, or another user owns it or can write it.
     case foreignReserve(path: String)
-    /// Another process has locked the ring. Its state directory is a copy of this one, or the original.
+    /// Another process has locked the ring. The two daemons use different state directories with the same ring, because one
+    /// directory is a copy of the other.
     case ringInUse(path: String)
 
     package init(_ failure: DatabaseFailure) {

@@ -68,7 +68,7 @@ package enum StoreFiles {
 
     /// Locks the directory, so that only one process uses it at a time.
     ///
-    /// - Parameter old: this process's lock of a directory with this path, which may have been deleted meanwhile.
+    /// - Parameter old: the lock that this process holds for the path. The directory that it locks may have been deleted since.
     package static func lock(directory: String, replacing old: FileLock? = nil) throws(StoreFailure) -> FileLock {
         let path = directory + "/" + lockName
         let ofDirectory = try lockItself(directory, replacing: old)

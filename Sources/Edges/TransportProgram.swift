@@ -6,7 +6,7 @@ import Reactor
 
 /// A program that speaks HCI in H4 framing on its standard input and output, such as `ssh`.
 ///
-/// It stays alive until it has been reaped, so that no process is left behind.
+/// The object stays alive until the program has ended and was reaped, so that no zombie process remains.
 @ReactorActor
 final class TransportProgram {
     /// Nanoseconds until a program that was asked to end is killed.
@@ -87,7 +87,7 @@ final class TransportProgram {
         var status: Int32 = 0
         guard linux_reap(processDescriptor, &isSignalled, &status) == 1 else { return }
         Self.living -= 1
-        // Processes that it has left behind end with it.
+        // Ends the processes that the program started and that still run, because they are in its group.
         kill(-process, SIGKILL)
         leader?.cancel()
         leader = nil

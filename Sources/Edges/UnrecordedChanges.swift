@@ -2,11 +2,10 @@ import ButtonModel
 import Hub
 import Rules
 
-/// The changes that could not be written to the database, in order, until they can be.
+/// Changes that could not be written to the database yet, in their order.
 ///
-/// A change replaces earlier ones that it supersedes. Of all runs that began and ended meanwhile, only the one with the
-/// highest number is kept, so that no number is used twice. Therefore the changes never become larger than the complete
-/// state.
+/// A change replaces the earlier changes that it supersedes. Runs that began and ended since are left out, except the one with the
+/// highest number, so that no run number is used twice. Therefore the changes never become larger than the complete state.
 struct UnrecordedChanges: Hashable, Sendable {
     /// The changes that no later change supersedes.
     private var latest: [StoreChange] = []

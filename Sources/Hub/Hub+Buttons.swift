@@ -197,7 +197,8 @@ extension Hub {
 
     mutating func gone(_ button: ButtonID, _ departure: Departure, at now: Instant) {
         completePress(at: now)
-        // A hold that was published gets its end while the button's record can still name it.
+        // If a hold was published, its end is published now, because the message needs the name in the button's record, which is
+        // removed below.
         advanceRules(.rebooted(button), at: now)
         guard let change = buttons.remove(button, departure, label: label(of: button)) else { return }
         forgetRecords(of: button)

@@ -89,8 +89,8 @@ extension Hub {
         omitActions(Array(press.effects[next..<press.effects.count - 1]), at: now)
     }
 
-    /// Removes the actions from the effects that were carried out early in another order or under another number, so that none is
-    /// carried out twice. The runs that await them are told that they have ended.
+    /// Removes actions that were carried out early from the effects of a press, if their order or their numbers differ from those
+    /// of the early effects, so that no action is carried out twice. Reports the end of each removed action to its run.
     ///
     /// - Parameter early: the early effects that were not found in their places.
     private mutating func omitActions(_ early: [Effect], at now: Instant) {

@@ -132,7 +132,8 @@ extension Hub {
 
     private mutating func addReport(of recognised: RecognisedEvent, to reports: inout Reports, at now: Instant) {
         let button = recognised.button
-        // Another engine handles it. This one may have begun with it before it stood by or was restarted.
+        // The leading engine reports the gestures of sites' buttons. A stand-by may still complete a gesture that began before it
+        // stood by or was restarted, and does not report it.
         if feed?.mode == .standingBy, buttons[button]?.source.map({ EngineFeed.isSite(source: $0) }) ?? false { return }
         // A rotation is collected for several durations if rules ask for them, and is published for the standard one.
         if case .rotation(_, let collect) = recognised.kind {

@@ -63,7 +63,7 @@ extension Hub {
                 if broker.isConnected { emit(.unsubscribe(topicNames)) }
                 continue
             case .recognised, .store, .started, .stopped, .stepFailed, .finished, .interrupted, .variableChanged,
-                .enabledChanged, .triggerModeDropped, .log, .oversizedState, .stateFault, .setTimer,
+                .enabledChanged, .triggerModeDropped, .timesMissed, .log, .oversizedState, .stateFault, .setTimer,
                 .cancelTimer:
                 continue
             }
@@ -140,6 +140,7 @@ extension Hub {
         case .triggerModeDropped(let button):
             dropTriggerMode(of: button, at: now)
         case .subscribe, .unsubscribe: break
+        case .timesMissed(let times): log(.info, times.sentence)
         case .log(let level, let message): log(level, message)
         case .oversizedState(let topicName, let count):
             let limit = "JSON for a state has at most \(RuleEngine.maximumStateLength >> 10) KiB"
@@ -242,8 +243,9 @@ extension Hub {
     mutating func restoreRuleFacts(of record: ButtonRecord, at now: Instant) {
         let id = record.identity.id
         rules.restoreTrain(of: id, record.recogniser, at: now)
-        // An earlier process has not decided the press, so the engine that leads next reports it, and this one must not act on it.
-        // The press is restored all the same, because a hold that was reported still ends.
+        // The earlier process had not decided this press. The engine that leads next reports the press as interrupted, so this
+        // engine must not act on it. The press is restored nevertheless: if its hold was reported, the end of the hold must be
+        // reported, too.
         if !record.recogniser.isEmpty, let source = record.source, EngineFeed.isSite(source: source) {
             abandon(id, since: now, at: now)
         }

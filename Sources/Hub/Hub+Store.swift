@@ -122,7 +122,8 @@ extension Hub {
         carryOut(journal.sync(token), at: handledAt)
     }
 
-    /// The changes that record everything that was handled so far, and the dials that have moved since their last record.
+    /// The changes that record, for each of these buttons, its progress and the positions of dials that have moved since they were
+    /// last recorded.
     mutating func progressAndDials(of pressed: [ButtonID]) -> [StoreChange] {
         var changes: [StoreChange] = []
         for button in pressed {

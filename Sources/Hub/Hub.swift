@@ -109,9 +109,9 @@ package struct Hub: Sendable {
         case setTimer(Instant)
         case cancelTimer
         case needsEntropy
-        /// The last effect of an input whose handling is not complete. The input `goOn` must be the next one. `HubRunner` sees to
-        /// that, so that the effects before this one are carried out first: a rule's message is written before statistics,
-        /// reports and retained topics are made.
+        /// The last effect of an input that is handled in two parts. The owner, such as `HubRunner`, carries out the effects before
+        /// this one, and then passes the input `goOn`, which starts the second part. So the message of a rule is written before the
+        /// hub makes statistics, reports and retained topics.
         case goOn
 
         case openTransport(RadioID = .first)

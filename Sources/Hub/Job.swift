@@ -6,7 +6,7 @@ package import Rules
 /// The work of a step of a rule that an edge does for the hub, and that ends with a `JobResult`.
 ///
 /// A new kind of job needs a case in the enums of this file, in `ExternalAction`, and in the recording of inputs
-/// (`RecordedInput+JSON.swift`). `Daemon+Jobs.swift` passes it to an edge.
+/// (`RecordedInput+JSON.swift`). `JobEdges` passes it to an edge.
 package enum Job: Hashable, Sendable {
     case process(ProcessRequest)
     case http(HTTPAction)
@@ -92,6 +92,14 @@ package enum JobResult: Hashable, Sendable {
         switch self {
         case .process(let result): result.stepOutcome
         case .http(let result): result.stepOutcome
+        }
+    }
+
+    /// The octets that the job has received, such as the output of a program.
+    package var received: [UInt8] {
+        switch self {
+        case .process(let result): result.standardOutput + result.standardError
+        case .http(let result): result.body
         }
     }
 

@@ -1,11 +1,12 @@
 import ButtonModel
 
-/// The presses of the own buttons that were made and never arrived.
+/// Counts the presses of own buttons that never arrived, from gaps in the counters of the buttons.
 ///
-/// A button without a link keeps few events, and pushes the oldest out for new ones. It does not say so, but its counter shows it:
-/// each press takes four of its values, 4k + 1 (down), 4k + 2 (hold), 4k + 3 (up) and 4k + 4 (no second press followed), and steps
-/// that did not happen are skipped. A press of which no step arrived is a gap between the counters of two events that arrived.
-/// The count in the answer to an init request is not used, because its exact meaning is not known; the next event shows the same.
+/// A button without a link keeps few events, and drops the oldest ones for new ones. It does not report the loss, but its counter
+/// shows it: each press advances the counter by four, 4k + 1 (down), 4k + 2 (hold), 4k + 3 (up) and 4k + 4 (no second press
+/// followed), and the values of steps that did not happen are skipped. If no step of a press arrives, there is a gap between the
+/// counters of two events that arrive. The count in the answer to an init request is not used, because its exact meaning is not
+/// known; the next event shows the same.
 ///
 /// - Source: protocol notes, 6.5 and 6.6.
 struct MissedPresses: Sendable {

@@ -145,8 +145,8 @@ struct RuleHost: Sendable {
                 changes.append(.rules(.waiting(run, nil)))
             case .store(let change): changes.append(.rules(change))
             case .recognised, .stopped, .perform, .cancel, .stepFailed, .finished, .interrupted, .variableChanged,
-                .enabledChanged, .triggerModeDropped, .subscribe, .unsubscribe, .log, .oversizedState, .stateFault,
-                .setTimer, .cancelTimer:
+                .enabledChanged, .triggerModeDropped, .subscribe, .unsubscribe, .timesMissed, .log, .oversizedState,
+                .stateFault, .setTimer, .cancelTimer:
                 break
             }
         }

@@ -1,4 +1,4 @@
-/// The kind of reason why there is no adapter, as far as MQTT and `status` distinguish it. A sentence says the rest.
+/// The kind of a fault that makes an adapter unusable, as MQTT and `status` show it. A sentence beside it has the details.
 package enum AdapterFault: String, CaseIterable, Hashable, Sendable {
     /// There is no adapter, or it is in use, switched off or out of reach.
     case absent

@@ -74,8 +74,8 @@ package enum RadioCommand: Hashable, Sendable {
     /// Sends a value to the button, in order and without response.
     case write(LinkID, [UInt8])
     case disconnect(LinkID)
-    /// Sets the connection parameters of a link. A radio ignores this if it cannot set them, or if it grants the
-    /// parameters that the button requests.
+    /// Sets the connection parameters of a link. It has no effect if the radio cannot set parameters, or if it sets those that the
+    /// button requests.
     case update(LinkID, LinkParameters)
     /// Measures the signal strength of a link; the result is `signal`, or nothing if it cannot be measured.
     case measureSignal(LinkID)
@@ -83,8 +83,8 @@ package enum RadioCommand: Hashable, Sendable {
     case keepDiscovery(LinkID)
     /// The attributes of the button's service may have changed, so they are discovered again on its next link.
     case discardDiscovery(BluetoothAddress)
-    /// The radio is about to be closed, and all links have ended. A proxy is informed, so that other clients can use it
-    /// at once.
+    /// Prepares for the closing of the radio, after all links have ended. Tells a proxy that this client leaves, so that other
+    /// clients can use it at once.
     case goodbye
     /// The button's pairing has been deleted, or it could not be paired.
     case forget(BluetoothAddress)
@@ -165,7 +165,8 @@ package struct RadioInfo: Hashable, Sendable {
     package var address: BluetoothAddress
     /// The number of buttons that it can look for at the same time.
     package var acceptListSize: Int
-    /// True if it connects to the buttons that it expects; else it has to be told whenever one was heard.
+    /// True if the radio connects to expected buttons by itself. False if its owner has to request a connection whenever a button
+    /// was heard.
     package var connectsByItself: Bool
     /// A description of the device for users: `ESPHome 2026.6.5`; empty for an adapter of this machine.
     package var description: String

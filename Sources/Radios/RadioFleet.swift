@@ -65,7 +65,7 @@ package struct RadioFleet: Sendable {
     private var outputs: [Output] = []
 
     package static let maximumCount = 16
-    /// The time between two advertisements of a button that show that it has no link.
+    /// The time between two advertisements that together show that the link of a button is dead (`noticeDeadLink`).
     private static let doubtTime = Duration.seconds(1)...Duration.seconds(10)
 
     /// - Parameter kinds: of each radio; at least one, and at most `maximumCount`.
@@ -103,8 +103,8 @@ package struct RadioFleet: Sendable {
         choice.signals(of: address, at: now)
     }
 
-    /// How often the radio heard a button in the last full minute; `nil` for an adapter that is alone, because it does not tell
-    /// which of the buttons that it connects by itself it has heard.
+    /// The number of advertisements of buttons that the radio received in the last full minute; `nil` if an adapter is the only
+    /// radio: its controller connects to expected buttons by itself and does not report their advertisements.
     package func heardPerMinute(_ id: RadioID, at now: Instant) -> Int? {
         isAlone ? nil : heardCounts[Int(id.rawValue)].perMinute(at: now)
     }
@@ -213,7 +213,8 @@ package struct RadioFleet: Sendable {
         }
     }
 
-    /// Radios listen in the background while a button is missing, so that another one than its home can take it over.
+    /// Makes all radios listen in the background while an expected button has no link, so that a radio that is not the home of the
+    /// button can take it over.
     private mutating func tellListening(at now: Instant) {
         let isMissing = expected.contains { button in !links.contains { $0.address == button.address } }
         let wanted = listening == .off && isMissing ? RadioListening.background : listening
@@ -290,7 +291,8 @@ package struct RadioFleet: Sendable {
         outputs.append(Output(radio: id, effect: .event(event)))
     }
 
-    /// Ends the link that a button has through another radio: the button has only one, so that one is dead.
+    /// Ends the older link of a button that has connected through another radio. A button has one link at a time, so the older link
+    /// is dead although its end has not been reported.
     private mutating func supersede(_ address: BluetoothAddress, at now: Instant) {
         guard let place = links.firstIndex(where: { $0.address == address && !$0.isSuperseded }) else { return }
         links[place].isSuperseded = true
@@ -299,9 +301,9 @@ package struct RadioFleet: Sendable {
         advance(link.id.radio, .perform(.disconnect(link.id)), at: now)
     }
 
-    /// A button with a link does not advertise, except in public mode. A proxy may lose the report of a link's end; an
-    /// adapter reports it after the supervision timeout. One advertisement may have been on its way for long, so a second one
-    /// must follow it.
+    /// Ends the link that a button has through a proxy if the button advertises: a button with a link does not advertise, except in
+    /// public mode, so the link has ended and the proxy has lost the report. An adapter always reports the end, after the
+    /// supervision timeout at the latest. One advertisement may have been delayed, so a second one must follow.
     private mutating func noticeDeadLink(_ heard: HeardAdvertisement, at now: Instant) {
         guard heard.kind == .connectable, heard.service == nil,
             let place = links.firstIndex(where: { $0.address == heard.address && !$0.isSuperseded }),

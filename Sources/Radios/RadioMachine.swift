@@ -23,8 +23,8 @@ package enum RadioKind: Hashable, Sendable {
     }
 }
 
-/// The machine of a radio: for an adapter, the one of HCI or the one of BlueZ, depending on how it was opened last; or
-/// the one of a proxy.
+/// The machine of a radio: `HCIRadio` or `BlueZRadio` for an adapter, depending on how the adapter was last opened, or
+/// `ESPHomeRadio` for a proxy.
 ///
 /// It is a struct that contains all three, so that a machine changes in place and is not copied.
 package struct RadioMachine: Sendable {
@@ -52,7 +52,8 @@ package struct RadioMachine: Sendable {
         }
     }
 
-    /// True if it connects to the buttons that it expects; else it has to be told whenever one was heard.
+    /// True if the radio connects to expected buttons by itself. False if its owner has to request a connection whenever a button
+    /// was heard.
     package var connectsByItself: Bool { choice != .esphome }
 
     package mutating func handle(_ input: RadioInput, at now: Instant) -> [RadioEffect] {

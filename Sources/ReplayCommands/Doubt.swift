@@ -136,8 +136,8 @@ extension StepAction {
     /// True for a program or a web request.
     fileprivate var isJob: Bool {
         switch self {
-        case .perform(.process), .perform(.http): true
-        case .perform(.publish), .delay, .wait, .waitFor, .set, .cycle, .repeat, .choose, .script, .enable, .cancel,
+        case .perform(let action): action.isExternal
+        case .delay, .wait, .waitFor, .set, .cycle, .repeat, .choose, .script, .enable, .cancel,
             .log, .stop:
             false
         }

@@ -84,7 +84,9 @@ struct ReplayedHouse {
         switch recorded.input {
         case .jobEnded(let id, let result):
             guard let end = jobs.ended(id, result) else { break }
-            if result.hasPlaceholder, case .jobEnded(let job, _) = end { note([], assuming: job) }
+            if Redaction.hasMark(String(decoding: result.received, as: UTF8.self)), case .jobEnded(let job, _) = end {
+                note([], assuming: job)
+            }
             try handle(end)
         case .rulesLoaded: if let rules { try reload(rules) }
         case .timerFired where !recorded.hasReports: break
@@ -216,17 +218,6 @@ struct ReplayedHouse {
         moment.actions = hub.takeRuleActions()
         if let job { moment.assumed.append(job) }
         if !moment.lines.isEmpty || !moment.actions.isEmpty || job != nil { moments.append(moment) }
-    }
-}
-
-extension JobResult {
-    fileprivate var hasPlaceholder: Bool {
-        let octets =
-            switch self {
-            case .process(let result): result.standardOutput + result.standardError
-            case .http(let result): result.body
-            }
-        return Redaction.hasMark(String(decoding: octets, as: UTF8.self))
     }
 }
 

@@ -81,7 +81,7 @@ struct Checker {
             return nil
         }
         var fields = CheckedMapping(node: node, entries: entries)
-        // Entries are used in their place, because a copy of one takes longer than most of what is done with it.
+        // The loop uses indices, because copying an entry would take longer than most of the checks.
         for index in entries.indices {
             guard let key = table.index(of: entries[index].key.text) else {
                 unknown(entries[index], of: node, table, &fields)
@@ -93,7 +93,8 @@ struct Checker {
             }
             fields.add(index, value)
         }
-        // If no key is known, the unknown ones are probably meant as the required ones, and are already reported.
+        // If no key is known, the unknown keys, which are reported already, are probably misspelt required keys. A message about
+        // missing keys would only repeat that.
         guard entries.isEmpty || fields.hasKnownKey else { return fields }
         for key in table.keys where key.isRequired && !fields.isWritten(key.name) {
             missing(key.name, in: fields, owner: owner.map { description(of: $0) } ?? table.name)

@@ -1,7 +1,7 @@
 import ButtonModel
 import Settings
 
-// The transports as they are written in tryck.yaml, and which of them are one radio.
+// Parses the transports of tryck.yaml, and detects two transports that mean the same radio.
 extension Configuration.Transport {
     /// Parses the value of `transport:`.
     init?(_ text: String) {

@@ -187,8 +187,8 @@ struct ConfigurationReader {
         return text
     }
 
-    /// Why a text cannot be `base_topic`, `prefix` or `status_topic`; `nil` when it can. All other topics are made from
-    /// these, so a mistake in one of them would be in every topic.
+    /// The reason why a text is not valid as `base_topic`, `prefix` or `status_topic`; `nil` if it is valid. All other topics begin
+    /// with these, so a mistake in one of them would affect every topic.
     private func fault(ofTopic text: String) -> (sentence: String, hint: Hint?)? {
         let isPlain = !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
         // Octets are compared, because a # with a combining accent is another `Character` but still a # to the broker.

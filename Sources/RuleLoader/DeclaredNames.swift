@@ -1,8 +1,8 @@
 import Diagnostics
 import Expressions
 
-/// The names of one kind that a rule set declares, each with its position. A name whose declaration is faulty is
-/// included, so that its uses are not reported, too.
+/// The names of one kind that a rule set declares, each with its position. Names with a faulty declaration are included, so that
+/// the fault is reported once, and not again at each use of the name.
 struct DeclaredNames {
     /// The noun for this kind in messages, such as `button`.
     let noun: String

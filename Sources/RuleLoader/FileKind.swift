@@ -3,9 +3,10 @@ package enum FileKind: Hashable, Sendable {
     case configuration
     case rules
 
-    /// Tells rules from a configuration. Only rules have a `version`. Without it, a file that is called `tryck.yaml` or
-    /// has a key of the configuration is a configuration. Automations of other programs and single rules have a key
-    /// `actions`, too, so this key counts only beside no key that the configuration does not have.
+    /// Decides whether a file contains rules or a configuration. A file with `version` contains rules. Otherwise a file with the
+    /// name `tryck.yaml`, or with a key of the configuration, is a configuration. The key `actions` is an exception: single rules
+    /// and automations of other programs have it as well, so it indicates a configuration only if the configuration has all other
+    /// keys of the file, too.
     package init(name: String, text: [UInt8]) {
         let keys = text.split(separator: UInt8(ascii: "\n")).compactMap(FileKind.topLevelKey)
         if keys.contains("version") {

@@ -102,7 +102,7 @@ struct LoadedText: Sendable {
     var isSecret: Bool
 }
 
-/// The entries of one mapping whose keys are in its table, and the values of those that are valid.
+/// A mapping that was checked against its table: the entries with known keys, and the values that are valid.
 struct CheckedMapping {
     enum Value {
         case text(LoadedText)

@@ -24,7 +24,7 @@ package struct PathPattern: Hashable, Sendable {
         let pieces = Piece.pieces(of: pattern)
         var index = 0
         var piece = 0
-        // Where to backtrack to, so that the last `*` matches one character more.
+        // The position to return to when the rest does not match: the last `*` then matches one character more.
         var retry: (index: Int, piece: Int)?
         while index < scalars.count {
             if piece < pieces.count, case .many = pieces[piece] {

@@ -224,7 +224,7 @@ extension RuleSetReader {
 }
 
 extension Rule {
-    /// What triggers the rule at any time, for a message; `nil` if only times of day do.
+    /// The noun for the events that can trigger the rule repeatedly, for a message; `nil` if only times of day trigger it.
     fileprivate var eventsThatMayRepeat: String? {
         if triggers.contains(where: \.isOfButton) { return "presses" }
         let hasStates = triggers.contains { if case .states = $0.origin { true } else { false } }

@@ -156,10 +156,10 @@ extension RuleSetReader {
 
     /// True if a text is an expression with `old` or `new`, and not a value.
     ///
-    /// For a state of type `string`, any text can be a value, also one with these words: `new-york`. Such a text is an expression
-    /// if it compiles as a condition that reads `old` or `new`, or if it compares one of them. `new > 100` does not compile for a
-    /// text; it is read as an expression nevertheless, because the state's `type` was forgotten, and the error says so. So is
-    /// `new = night`, in which `==` is meant. A tag such as `!literal` makes any text a value.
+    /// For a state of type `string`, any text can be a value, for example `new-york`. The text is an expression if it compiles as a
+    /// condition that reads `old` or `new`, or if it compares one of them. So `new > 100` is an expression although it does not
+    /// compile for a text: the user has probably forgotten the `type` of the state, and the error says so. `new = night` is an
+    /// expression as well, because `==` is meant. A text with a tag such as `!literal` is always a value.
     private func isChangeExpression(_ node: YAMLNode, _ type: ExpressionType.Scalar, _ scope: Scope) -> Bool {
         guard let text = node.scalar, node.tag == nil else { return false }
         let words = text.split { !($0.isLetter || $0.isNumber || $0 == "_") }

@@ -51,7 +51,8 @@ struct YAMLNode: Sendable {
     var content: Content
     var tag: Tag?
     var start, end: SourcePosition
-    /// Set if the node is used through an alias; `start` and `end` are then those of its definition.
+    /// The alias (`*name`) through which the node is used; `nil` without one. With an alias, `start` and `end` are the position of
+    /// the anchor's node, not of the alias.
     var alias: Alias?
 
     /// The value of a key, if the node is a mapping that has the key.

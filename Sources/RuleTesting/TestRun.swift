@@ -180,10 +180,11 @@ extension TestRun {
     private mutating func take(_ effect: RuleEngine.Effect, _ inputs: inout [RuleEngine.Input]) {
         switch effect {
         case .recognised(let event): note(event.button, event.kind.name)
-        case .variableChanged, .enabledChanged, .triggerModeDropped, .unsubscribe: break
-        case .log(_, let line):
-            if isSettingClock, line.contains(" missed ") {
-                reasons.append("\(line): time: jumps over it, and advance: lets it come")
+        case .variableChanged, .enabledChanged, .triggerModeDropped, .unsubscribe, .log: break
+        case .timesMissed(let times):
+            // At another step, the program of the test was stopped.
+            if isSettingClock {
+                reasons.append("\(times.sentence): time: jumps over it, and advance: lets it come")
             }
         case .started(let run, let rule, _):
             nextRun = max(nextRun, run.rawValue + 1)

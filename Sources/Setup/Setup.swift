@@ -62,24 +62,18 @@ package struct Setup: Sendable {
         isLogLevelFromCommandLine = options.logLevel != nil
         warnings = found.notices
 
-        let locations = Locations(environment: environment, isRoot: SystemEnvironment.isRoot)
-        let base = SystemEnvironment.workingDirectory
-        stateDirectory =
-            options.stateDirectory.map { resolve($0, in: base) }
-            ?? files.stateDirectory(configuration, in: directory) ?? locations.stateDirectory
-        controlSocket =
-            options.controlSocket.map { resolve($0, in: base) }
-            ?? configuration.controlSocket.map { resolve($0, in: directory, home: environment["HOME"]) }
-            ?? locations.controlSocket
-
-        capture = options.capture.map { resolve($0, in: base) }
-        metricsFile = configuration.metricsTextfile.map { resolve($0, in: directory, home: environment["HOME"]) }
+        let paths = DaemonPaths(
+            options, configuration, in: directory, DaemonPaths.Surroundings(environment: environment))
+        stateDirectory = paths.stateDirectory
+        controlSocket = paths.controlSocket
+        capture = paths.capture
+        metricsFile = paths.metricsFile
+        recordingPath = paths.recording
 
         rulesOnDisk = RulesOnDisk(configuration, in: directory, files: files)
         let initial = files.initialRules(rulesOnDisk, stateDirectory: stateDirectory)
         rules = initial.set
         rulesToKeep = initial.rulesToKeep
-        recordingPath = options.record.map { resolve($0, in: base) }
         recordedRules = initial.recorded
         history = configuration.history.map { HistoryLimits(age: $0, length: configuration.historySize << 20) }
         watched = initial.watched
@@ -117,8 +111,9 @@ package struct Setup: Sendable {
         if let named = options.stateDirectory { return resolve(named, in: SystemEnvironment.workingDirectory) }
         let files = ConfigurationFiles(environment: environment)
         let found = try files.configuration(at: options.configuration)
-        return files.stateDirectory(found.configuration, in: found.directory)
-            ?? Locations(environment: environment, isRoot: SystemEnvironment.isRoot).stateDirectory
+        return DaemonPaths(
+            options, found.configuration, in: found.directory, DaemonPaths.Surroundings(environment: environment)
+        ).stateDirectory
     }
 
     /// The directory of the history in a state directory.

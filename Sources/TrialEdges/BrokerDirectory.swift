@@ -1,3 +1,4 @@
+import Edges
 import Glibc
 import Platform
 
@@ -75,14 +76,17 @@ final class BrokerDirectory {
             && here.st_dev == there.st_dev && here.st_ino == there.st_ino
     }
 
-    func write(_ text: String, to name: String) throws(Failure) {
+    /// Writes a new file, in place of one with this name. An old file is not changed, because it may have another name elsewhere.
+    ///
+    /// - Returns: the file, which leads to its text also after another user has replaced the directory.
+    func write(_ text: String, to name: String) throws(Failure) -> OwnedDescriptor {
+        remove(name)
         let octets = Array(text.utf8)
-        let file = openat(descriptor, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw Failure(sentence: "cannot write \(path)/\(name): \(systemMessage(errno))") }
-        defer { close(file) }
-        guard Glibc.write(file, octets, octets.count) == octets.count else {
+        let file = OwnedDescriptor(openat(descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600))
+        guard file.isOpen, Glibc.write(file.rawValue, octets, octets.count) == octets.count else {
             throw Failure(sentence: "cannot write \(path)/\(name): \(systemMessage(errno))")
         }
+        return file
     }
 
     func remove(_ name: String) { unlinkat(descriptor, name, 0) }

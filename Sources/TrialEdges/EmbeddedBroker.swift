@@ -145,7 +145,9 @@ package final class EmbeddedBroker {
         }
         linux_set_blocking(ends[0], 1)
         defer { close(ends[0]) }
-        let (failure, process) = spawnShell(program, configuration, input: ends[0])
+        let (failure, process) = withExtendedLifetime(configuration) {
+            spawnShell(program, configuration: configuration.rawValue, input: ends[0])
+        }
         let processDescriptor = failure == 0 ? linux_pidfd_open(process) : -1
         guard failure == 0, processDescriptor >= 0 else {
             let reason = systemMessage(failure == 0 ? errno : failure)
@@ -157,25 +159,27 @@ package final class EmbeddedBroker {
             process: process, processDescriptor: processDescriptor, watch: watch, lifetimePipe: ends[1])
     }
 
-    /// `$1` is the program and `$2` its configuration, so the shell never interprets their text.
+    /// `$1` is the program, so the shell never interprets its text. The pipe is the shell's input, and the configuration its
+    /// output. mosquitto opens the configuration through the descriptor: another user who may rename files beside the directory
+    /// could have put a different file at its path, which would tell mosquitto to load a plugin.
     private static let script = """
-        exec 3<&0 </dev/null
-        "$1" -c "$2" 3<&- &
+        exec 3<&0 4<&1 </dev/null >/dev/null
+        "$1" -c /proc/self/fd/4 3<&- &
         broker=$!
         { read -r line <&3; kill "$broker"; } 2>/dev/null &
         reader=$!
-        exec 3<&-
+        exec 3<&- 4<&-
         wait "$broker"
         status=$?
         kill "$reader" 2>/dev/null
         exit "$status"
         """
 
-    private func spawnShell(_ program: String, _ configuration: String, input: Int32) -> (Int32, pid_t) {
-        let arguments = ["/bin/sh", "-c", Self.script, "tryck-broker", program, configuration]
+    private func spawnShell(_ program: String, configuration: Int32, input: Int32) -> (Int32, pid_t) {
+        let arguments = ["/bin/sh", "-c", Self.script, "tryck-broker", program]
         let (process, failure) = startProgram("/bin/sh", arguments, environment: []) { actions in
             posix_spawn_file_actions_adddup2(actions, input, 0)
-            posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0)
+            posix_spawn_file_actions_adddup2(actions, configuration, 1)
             posix_spawn_file_actions_addopen(actions, 2, "/dev/null", O_WRONLY, 0)
         }
         return (failure, process)
@@ -187,16 +191,16 @@ package final class EmbeddedBroker {
 
     /// Writes the configuration to the first place that has room for it and for the socket file.
     ///
-    /// - Returns: its path.
-    private func writeConfiguration() throws(BrokerDirectory.Failure) -> String {
+    /// - Returns: the file of the configuration.
+    private func writeConfiguration() throws(BrokerDirectory.Failure) -> OwnedDescriptor {
         var reasons: [String] = []
         for place in places {
             do throws(BrokerDirectory.Failure) {
                 let directory = try open(place)
                 self.directory = directory
-                let path = try writeConfiguration(in: directory)
+                let file = try writeConfiguration(in: directory)
                 if directory !== temporaryDirectory { removeTemporaryDirectory() }
-                return path
+                return file
             } catch {
                 reasons.append(error.sentence)
                 // The next temporary place is another directory.
@@ -227,7 +231,7 @@ package final class EmbeddedBroker {
         }
     }
 
-    private func writeConfiguration(in directory: BrokerDirectory) throws(BrokerDirectory.Failure) -> String {
+    private func writeConfiguration(in directory: BrokerDirectory) throws(BrokerDirectory.Failure) -> OwnedDescriptor {
         let address: SocketAddress
         switch SocketAddress.resolve(unixPath: socketPath) {
         case .success(let addresses): address = addresses[0]
@@ -241,7 +245,8 @@ package final class EmbeddedBroker {
             // Without this line, mosquitto would change to its own user, and only root could end it.
             geteuid() == 0 ? "user root" : "",
         ]
-        try directory.write(lines.joined(separator: "\n") + "\n", to: BrokerDirectory.configurationName)
+        let file = try directory.write(
+            lines.joined(separator: "\n") + "\n", to: BrokerDirectory.configurationName)
         // mosquitto would not say why it cannot listen. The directory may also contain the socket file of an earlier run.
         directory.remove(BrokerDirectory.socketName)
         let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -250,7 +255,7 @@ package final class EmbeddedBroker {
             throw BrokerDirectory.Failure(sentence: "cannot create \(socketPath): \(systemMessage(errno))")
         }
         directory.remove(BrokerDirectory.socketName)
-        return "\(directory.path)/\(BrokerDirectory.configurationName)"
+        return file
     }
 
     private func removeTemporaryDirectory() {

@@ -23,7 +23,7 @@ final class Connections: Sendable {
         }
         surplus?.close(promise: nil)
         setTimer(for: channel)
-        // Also if the connection is closed already.
+        // `whenComplete` also calls `closed` if the connection is closed already, so each `opened` has its `closed`.
         channel.closeFuture.whenComplete { [self] _ in closed(channel) }
     }
 
@@ -54,7 +54,8 @@ final class Connections: Sendable {
         setTimer(for: channel)
     }
 
-    /// Looks at the connection again at its deadline, unless a timer that fires before does so.
+    /// Sets a timer for the deadline of the connection, unless the connection has a timer that fires earlier. That timer then sets
+    /// the next one.
     private func setTimer(for channel: any Channel) {
         let id = ObjectIdentifier(channel)
         let deadline = state.withLock { state -> Instant? in

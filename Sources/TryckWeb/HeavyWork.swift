@@ -2,7 +2,7 @@ import Platform
 import Reactor
 import WebService
 
-/// Computes what takes long on threads of its own, so that HTTP and the live stream go on meanwhile.
+/// Runs long computations, such as loading rules, on threads of its own, so that they do not delay HTTP and the live stream.
 @ReactorActor
 final class HeavyWork {
     private let loop: EventLoop

@@ -3,8 +3,8 @@ import Hummingbird
 import Settings
 import WebService
 
-/// Refuses requests that do not come from the page or from a program that means it, and turns errors of the router into
-/// sentences.
+/// Refuses requests that `RequestPolicy` does not let in, such as those that a page of another site may have caused, and turns
+/// errors of the router into sentences.
 struct PolicyMiddleware: RouterMiddleware {
     let site: Site
 

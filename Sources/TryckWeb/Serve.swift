@@ -42,7 +42,7 @@ func serve(_ site: Site, on group: any EventLoopGroup) async -> String {
     }
 }
 
-/// Removes the base path, and answers what no route answers.
+/// Answers a request: removes the base path, calls the router, and answers requests outside the base path itself.
 private func answer(
     _ request: Request, _ context: SiteContext, _ router: RouterResponder<SiteContext>, _ site: Site
 ) async -> Response {

@@ -44,8 +44,8 @@ extension Site {
             for try await buffer in request.body {
                 count += buffer.readableBytes
                 if count <= limit { octets.append(contentsOf: buffer.readableBytesView) } else { octets = [] }
-                // A body that is a little too long is read to its end, because some clients read no answer before they
-                // have sent all.
+                // The rest of a body that is only a little too long is read and discarded, because some clients do not read the
+                // response before they have sent the whole body.
                 if count > 8 * maximumBody { break }
             }
         } catch {

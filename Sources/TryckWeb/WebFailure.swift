@@ -3,7 +3,7 @@ import Hummingbird
 import JSON
 import NIOCore
 
-/// A response that is no success: a status, and a sentence that says what to do next.
+/// An error response: a status, and a sentence that tells the user what to do.
 struct WebFailure: Error, HTTPResponseError {
     let status: HTTPResponse.Status
     let sentence: String
@@ -44,7 +44,7 @@ extension Response {
 }
 
 extension HTTPField.Name {
-    /// The header that pages of other sites cannot send.
+    /// The header that marks requests of this page. Browsers do not let pages of other sites send it.
     static let mark = HTTPField.Name("X-Tryck")!
     static let referrerPolicy = HTTPField.Name("Referrer-Policy")!
     static let accelBuffering = HTTPField.Name("X-Accel-Buffering")!

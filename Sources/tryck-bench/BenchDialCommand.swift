@@ -1,7 +1,6 @@
 import ArgumentParser
 import CommandSupport
 import Glibc
-import JSON
 import Platform
 import Reactor
 import Synchronization
@@ -33,16 +32,8 @@ extension BenchCommand {
         }
 
         func run() throws {
-            let directory = try TemporaryDirectory()
-            defer { directory.remove() }
-            var table = BenchTable()
-            table.loads.append(BenchTable.load)
-            table.sections.append(try measure(in: directory.path))
-            table.loads.append(BenchTable.load)
-            if output.json {
-                Output.standardOutput.write(line: table.json.description)
-            } else {
-                Output.standardOutput.write(text: table.text)
+            try BenchTable.print(output) { table, directory in
+                table.sections.append(try measure(in: directory))
             }
         }
 

@@ -31,23 +31,15 @@ extension BenchCommand {
         }
 
         func run() throws {
-            let directory = try TemporaryDirectory()
-            defer { directory.remove() }
-            var table = BenchTable()
-            table.loads.append(BenchTable.load)
-            for part in parts.chosen {
-                switch part {
-                case .matching: table.sections += try BenchMatching.run(rounds: rounds)
-                case .loading: table.sections.append(try BenchLoading.run(rounds: rounds, in: directory.path))
-                case .reload: table.sections.append(try BenchReload.run(rounds: rounds))
-                case .run: table.sections += try BenchProcess.measure(rounds: rounds * 20, in: directory.path)
+            try BenchTable.print(output) { table, directory in
+                for part in parts.chosen {
+                    switch part {
+                    case .matching: table.sections += try BenchMatching.run(rounds: rounds)
+                    case .loading: table.sections.append(try BenchLoading.run(rounds: rounds, in: directory))
+                    case .reload: table.sections.append(try BenchReload.run(rounds: rounds))
+                    case .run: table.sections += try BenchProcess.measure(rounds: rounds * 20, in: directory)
+                    }
                 }
-            }
-            table.loads.append(BenchTable.load)
-            if output.json {
-                Output.standardOutput.write(line: table.json.description)
-            } else {
-                Output.standardOutput.write(text: table.text)
             }
         }
     }

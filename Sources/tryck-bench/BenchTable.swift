@@ -39,7 +39,24 @@ struct BenchTable {
     /// The load averages of the last minute, before and after the measurement.
     var loads: [Double] = []
 
-    static var load: Double {
+    /// Makes measurements in a temporary directory, and prints the table with the load of the machine before and after.
+    static func print(
+        _ output: OutputOptions, _ measure: (_ table: inout BenchTable, _ directory: String) throws -> Void
+    ) throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        var table = BenchTable()
+        table.loads.append(load)
+        try measure(&table, directory.path)
+        table.loads.append(load)
+        if output.json {
+            Output.standardOutput.write(line: table.json.description)
+        } else {
+            Output.standardOutput.write(text: table.text)
+        }
+    }
+
+    private static var load: Double {
         var averages = [0.0, 0, 0]
         return getloadavg(&averages, 3) > 0 ? averages[0] : 0
     }

@@ -125,6 +125,45 @@ struct EmbeddedBrokerTests {
         }
     }
 
+    @Test("a file that has another name elsewhere is replaced and not overwritten")
+    func secondName() async throws {
+        let directory = TemporaryDirectory()
+        mkdir(directory.path + "/broker", 0o700)
+        writeFile(directory.path + "/valuable", "keep me".utf8)
+        #expect(link(directory.path + "/valuable", directory.path + "/broker/mosquitto.conf") == 0)
+        try await withReactor {
+            let broker = RunningBroker(directory)
+            _ = try await broker.ready()
+            #expect(readFile(directory.path + "/valuable") == Array("keep me".utf8))
+            broker.edge.stop()
+        }
+    }
+
+    @Test("mosquitto reads the configuration that was written, also if another file has its path meanwhile")
+    func replacedConfiguration() async throws {
+        let directory = TemporaryDirectory()
+        let mosquitto = try #require(InstalledMosquitto.path)
+        let configuration = directory.path + "/broker/mosquitto.conf"
+        let program = directory.path + "/program"
+        // As a program starts after the configuration is written, it can stand for another user who is quick.
+        let script = """
+            #!/bin/sh
+            /bin/rm \(configuration)
+            echo "listener 0 \(directory.path)/other.sock" >\(configuration)
+            exec \(mosquitto) "$@"
+
+            """
+        writeFile(program, script.utf8)
+        chmod(program, 0o700)
+        try await withReactor {
+            let broker = RunningBroker(directory, program: program)
+            let path = try await broker.ready()
+            #expect(path == directory.path + "/broker/mqtt.sock")
+            #expect(access(directory.path + "/other.sock", F_OK) != 0)
+            broker.edge.stop()
+        }
+    }
+
     @Test(
         "where the state directory cannot be written, its files are in the next place that can, until it can"
     )

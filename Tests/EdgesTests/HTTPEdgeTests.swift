@@ -513,7 +513,7 @@ struct HTTPEdgeTests {
         try await withReactor {
             let edge = HTTPEdge(loop: .shared)
             let results = Happenings<(UInt64, HTTPResult)>()
-            let places = UInt64(HTTPEdge.maximumRunning + HTTPEdge.maximumWaiting)
+            let places = UInt64(JobQueue.maximumRunning + JobQueue.maximumWaiting)
             for id in 0...places {
                 edge.start(id, HTTPAction(url: "http://127.0.0.1:\(port)/"), timeout: .seconds(60)) {
                     results.add((id, $0))

@@ -127,17 +127,17 @@ import Testing
             let fifo = Fifo()
             var ended = 0
             let request = ProcessRequest(arguments: ["/bin/sh", "-c", "printf x > \(fifo.path); exec sleep 60"])
-            for id in 0...UInt64(ProcessQueue.maximumRunning) { edge.start(id, request) { _ in ended += 1 } }
+            for id in 0...UInt64(JobQueue.maximumRunning) { edge.start(id, request) { _ in ended += 1 } }
             var started = 0
             var beforeCancel = 0
             fifo.watch(run.loop) { count in
                 started += count
-                if started == ProcessQueue.maximumRunning {
+                if started == JobQueue.maximumRunning {
                     run.after(milliseconds: 50) {
                         beforeCancel = started
                         edge.cancel(0)
                     }
-                } else if started > ProcessQueue.maximumRunning {
+                } else if started > JobQueue.maximumRunning {
                     edge.cancelAll { run.finish([beforeCancel, started, ended]) }
                 }
             }
@@ -149,7 +149,7 @@ import Testing
     func cancelledInLine() async {
         let result: ProcessResult? = await onReactor { run in
             let edge = ProcessEdge(loop: run.loop)
-            let last = UInt64(ProcessQueue.maximumRunning)
+            let last = UInt64(JobQueue.maximumRunning)
             for id in 0..<last { edge.start(id, ProcessRequest(arguments: ["sleep", "60"])) { _ in } }
             edge.start(last, ProcessRequest(arguments: ["true"])) { result in
                 edge.cancelAll {
@@ -159,7 +159,7 @@ import Testing
             }
             edge.cancel(last)
         }
-        #expect(result?.status == .couldNotStart("it was cancelled before it started"))
+        #expect(result?.status == .couldNotStart("it was cancelled"))
         #expect(result?.exitStatus == 127)
     }
 
@@ -167,11 +167,11 @@ import Testing
     func fullLine() async {
         let refused: [UInt64]? = await onReactor { run in
             let edge = ProcessEdge(loop: run.loop)
-            let places = UInt64(ProcessQueue.maximumRunning + ProcessQueue.maximumWaiting)
+            let places = UInt64(JobQueue.maximumRunning + JobQueue.maximumWaiting)
             var refused: [UInt64] = []
             for id in 0...places {
                 edge.start(id, ProcessRequest(arguments: ["sleep", "60"])) { result in
-                    if case .couldNotStart("1024 programs are waiting to be started already") = result.status {
+                    if case .couldNotStart("1024 programs are already waiting") = result.status {
                         refused.append(id)
                         edge.cancelAll { run.finish(refused) }
                     }

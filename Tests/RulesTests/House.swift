@@ -215,6 +215,7 @@ extension RuleEngine.Effect {
         case .triggerModeDropped(let button): "mode of \(button) dropped"
         case .subscribe(let topics): "subscribe " + topics.joined(separator: " ")
         case .unsubscribe(let topics): "unsubscribe " + topics.joined(separator: " ")
+        case .timesMissed(let times): "info: \(times.sentence)"
         case .log(let level, let text): "\(level.rawValue): \(text)"
         case .oversizedState(let topicName, let count): "oversized \(topicName) \(count)"
         case .stateFault(let fault): "\(fault.state): R830 \(fault.message)"

@@ -25,8 +25,8 @@ struct PreviewPropertyTests {
                 case .started(let run, let rule, _): runs.append("\(run.rawValue) \(rule)")
                 case .perform(let step, let action, _, _): actions.append("\(step.run.rawValue) \(action)")
                 case .stopped, .cancel, .stepFailed, .finished, .interrupted, .store, .variableChanged, .enabledChanged,
-                    .triggerModeDropped, .subscribe, .unsubscribe, .log, .oversizedState, .stateFault, .setTimer,
-                    .cancelTimer:
+                    .triggerModeDropped, .subscribe, .unsubscribe, .timesMissed, .log, .oversizedState, .stateFault,
+                    .setTimer, .cancelTimer:
                     break
                 }
             }

@@ -44,7 +44,7 @@ struct RuleEnginePropertyTests {
                 #expect(timer != nil)
                 timer = nil
             case .recognised, .stopped, .interrupted, .store, .variableChanged, .enabledChanged, .triggerModeDropped,
-                .subscribe, .unsubscribe, .log, .oversizedState, .stateFault:
+                .subscribe, .unsubscribe, .timesMissed, .log, .oversizedState, .stateFault:
                 break
             }
         }

@@ -139,6 +139,20 @@ struct TimeTriggerTests {
         #expect(talk.pass(.seconds(23 * 3600)).count == 3)
     }
 
+    @Test("times that the clock jumps over are reported with one effect, for the first rule")
+    func jumpsOverSeveral() {
+        var talk = House.talk(
+            Self.rule(), Self.rule(at: [.time(secondOfDay: 20 * 3600)], id: "early"),
+            Self.rule(at: [.time(secondOfDay: 22 * 3600)], id: "late"))
+        #expect(
+            talk.given(.wallClock(Self.nine + .seconds(3601), isBelievable: true)).filter { $0.words != nil } == [
+                .timesMissed(MissedTimes(rule: "evening", time: "2026-01-15T21:00:00+00:00", count: 3))
+            ])
+        #expect(
+            MissedTimes(rule: "early", time: "20:00", count: 3).sentence
+                == "rule early has missed 20:00 and does not run, and 2 more")
+    }
+
     @Test("nor does it after a restart of the program, which keeps the time until the clock has passed it again")
     func jumpsAndRestart() {
         var talk = House.talk(Self.rule())

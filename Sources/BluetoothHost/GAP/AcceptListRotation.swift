@@ -50,7 +50,7 @@ struct AcceptListRotation: Hashable, Sendable {
         return wanted.filter { !connected.contains($0) && !placed.contains($0) }
     }
 
-    /// Ends the turn: the peers that wait longest replace those that have been listed longest.
+    /// Ends the turn: the peers that have waited longest replace the peers that have been in the list longest.
     mutating func turn(_ entryCount: Int, without connected: Set<BluetoothAddress>) {
         let placed = listed(entryCount, without: connected)
         var leaving = min(entryCount, waiting(entryCount, without: connected).count)

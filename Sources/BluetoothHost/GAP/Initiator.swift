@@ -214,7 +214,8 @@ struct Initiator: Hashable, Sendable {
 
     // MARK: Transitions
 
-    /// Compares what the controller does with what is wanted, and takes the next step towards it.
+    /// Sends the next command that brings the controller from its present state to the wanted one; nothing if it is in the wanted
+    /// state or a command is unanswered.
     private mutating func settle(at now: Instant) -> [Effect] {
         takeTurn(at: now)
         let effects = reportChanges()

@@ -77,8 +77,8 @@ extension LEHost {
         watch.isEnding(handle) ? [] : send(.disconnect(handle, reason: .remoteUserTerminated), at: now)
     }
 
-    /// Ends older links to the same peer. There is only one link between two devices, so an older link has ended
-    /// without an event; the disconnect command covers the case that the controller still keeps it.
+    /// Ends older links to the peer of a new link. Two devices have at most one link, so the older link is over although the
+    /// controller reported no disconnection. The Disconnect command is for a controller that still keeps the older link.
     mutating func endLinks(replacedBy connection: LEConnection, at now: Instant) -> [Effect] {
         let replaced = links.filter { $0.value.connection.peer == connection.peer }.keys
         return replaced.sorted { $0.rawValue < $1.rawValue }.flatMap {

@@ -198,9 +198,8 @@ extension LEHost {
         return (hasRoom ? [] : [.event(.anomaly(dropped))]) + sendData(at: now)
     }
 
-    /// Fills the controller's free buffers. A frame of a credit-based channel is queued only when nothing else waits on
-    /// its link, so an attribute PDU waits for the rest of one such frame at most, however much is queued on the
-    /// channel.
+    /// Sends queued data until the controller's buffers are full. A frame of a credit-based channel is added to a link only when
+    /// the link has no other data. So an attribute PDU waits for the rest of at most one such frame.
     mutating func sendData(at now: Instant) -> [Effect] {
         var effects: [Effect] = flow.takePackets(at: now).map { .send($0) }
         while fillFromChannels(&effects) { effects += flow.takePackets(at: now).map { .send($0) } }

@@ -1,7 +1,7 @@
 import Bytes
 
 extension LEHost {
-    /// A notification that is complete in one HCI packet: what the event `notified` will contain.
+    /// The contents of the event `notified` for a notification that is complete in one HCI packet.
     package struct NotificationPreview: Sendable {
         package var handle: ConnectionHandle
         package var attribute: AttributeHandle

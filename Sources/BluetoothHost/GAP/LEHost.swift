@@ -140,11 +140,11 @@ public struct LEHost: Sendable {
         case advertised(AdvertisingReport)
         case connected(LEConnection)
         case connectionFailed(HCIStatus)
-        /// The wanted peers that wait for a turn in the controller's filter accept list, which is too short for all.
-        /// Sent on each change; empty when no peer waits any more.
+        /// The controller's filter accept list is too short for all wanted peers, and these are not listed at present. Reported on
+        /// each change; empty when all wanted peers are listed.
         case acceptListRotated(waiting: [BluetoothAddress])
-        /// The controller, or `Configuration.maximumLinks`, allows no more than these links. No connection is pending
-        /// until one of them ends.
+        /// The number of links has reached the limit of the controller or of `Configuration.maximumLinks`. The host does not
+        /// connect to further peers until a link ends.
         case linkLimitReached(links: Int)
         case connectionUpdateFailed(ConnectionHandle, HCIStatus)
         /// The controller refused to scan.

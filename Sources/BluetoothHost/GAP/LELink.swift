@@ -201,7 +201,7 @@ struct LELink: Sendable {
             case .send(let pdu): return frame(pdu.encoded)
             case .mtuRequested(let clientMTU):
                 attMTU = client.effectiveMTU(clientMTU)
-                // If our own exchange is in progress, its end reports the ATT_MTU.
+                // If this host has requested an MTU exchange as well, the response to its request reports the ATT_MTU.
                 return client.isExchangingMTU ? nil : .event(.mtuExchanged(handle, attMTU: attMTU))
             case .written(let attribute, let value): return .event(.written(handle, attribute, value))
             case .subscribed(let attribute, let enabled):

@@ -97,7 +97,8 @@ struct GATTClient: Hashable, Sendable {
         }
     }
 
-    /// Handles a response that could not be decoded. It still ends the transaction that it answers.
+    /// Handles a response that could not be decoded: ends the transaction, and fails the procedure in progress with
+    /// `malformedResponse`.
     mutating func receiveMalformed(opcode: UInt8, attMTU: UInt16, at now: Instant) -> [Effect] {
         guard client.accept(.unknown(opcode: opcode, parameters: [])) else {
             return [.anomaly("a malformed attribute response, opcode \(opcode)")]

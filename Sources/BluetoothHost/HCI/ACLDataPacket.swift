@@ -58,7 +58,8 @@ struct ACLHeader: Hashable, Sendable {
     init(decoding reader: inout ByteReader) throws(Truncated) {
         let field = try reader.uint16()
         handle = ConnectionHandle(rawValue: field & 0x0FFF)
-        // 3 marks a complete automatically flushable frame. LE does not use it, but it starts a frame, too.
+        // The value 3 marks a complete automatically flushable frame. LE does not use the value, but such a packet starts a frame
+        // as well.
         boundary = ACLDataPacket.Boundary(rawValue: UInt8(field >> 12 & 0b11)) ?? .firstFromController
         length = Int(try reader.uint16())
     }

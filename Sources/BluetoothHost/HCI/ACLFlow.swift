@@ -182,7 +182,8 @@ struct ACLFlow: Sendable {
 extension ACLFlow.LinkQueue {
     /// Forgets the packets whose completions were lost.
     ///
-    /// - Returns: their number, and whether they were sent after the link had lost others; `nil` if there are none.
+    /// - Returns: the number of these packets, and whether the link had lost packets before they were sent; `nil` without such
+    ///   packets.
     fileprivate mutating func lose(at now: Instant) -> (packets: Int, isAgain: Bool)? {
         guard let end, now >= end else { return nil }
         let lost = sentAt.prefix { now >= $0 + completionTimeout }

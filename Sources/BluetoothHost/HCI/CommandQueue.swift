@@ -137,7 +137,8 @@ extension HCICommand {
         }
     }
 
-    /// True if the answer must contain return parameters, so that Command Status with success only announces it.
+    /// True if the command is complete only with return parameters. A Command Status with success then announces the Command
+    /// Complete with the parameters, and does not complete the command.
     fileprivate var asksForValue: Bool {
         switch self {
         case .readLocalVersionInformation, .readLocalSupportedFeatures, .readBufferSize, .readBDADDR, .readRSSI,

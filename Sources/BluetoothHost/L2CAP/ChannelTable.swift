@@ -204,7 +204,7 @@ struct ChannelTable: Sendable {
                 identifier: identifier, reason: RejectReason.invalidChannel, data: channels.bytes)
             return [.send(reject)]
         }
-        // The standard requires that such a request is ignored.
+        // A request with a source channel that does not match the channel is ignored, as the standard requires.
         guard peer == source else { return [] }
         let entry = entries.removeValue(forKey: id)
         let response = Effect.send(.disconnectionResponse(identifier: identifier, destination: id, source: source))

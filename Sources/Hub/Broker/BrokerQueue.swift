@@ -436,7 +436,7 @@ struct BrokerQueue: Sendable {
         invalidate(.config(button))
     }
 
-    /// The button was paired, so that it is announced even if its device was deleted in Home Assistant before.
+    /// Announces a newly paired button even if the user deleted its device in Home Assistant earlier.
     mutating func reveal(_ button: ButtonID) { announcements.reveal(button) }
 
     // MARK: Consistency

@@ -5,8 +5,8 @@ import Radios
 /// The slots of all radios of the configuration, and what concerns several radios.
 struct RadioSlots: Sendable {
     private(set) var slots: [RadioSlot]
-    /// The connection counts of each radio, in the order of `slots`. They are not in `slots`, so that a press, which reads
-    /// `slots`, does not read them, too.
+    /// The connection counts of each radio, in the order of `slots`. They are a separate array to keep `slots` small, because each
+    /// press reads `slots` and no press reads the counts.
     private(set) var connections: [RadioConnections]
     /// The radio that connected each button last, and how often it was another radio than the time before.
     private(set) var carriers: [ButtonID: (radio: RadioID, changeCount: Int)] = [:]

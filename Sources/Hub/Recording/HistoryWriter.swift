@@ -41,7 +41,8 @@ package struct HistoryWriter: Sendable {
         /// Closes the open segment, and creates this one.
         case open(HistorySegment)
         case header(RecordingHeader)
-        /// An input that happened before. Its time is not before that of the one repeated before it.
+        /// An earlier input, which a new segment repeats so that a replay can begin with it. The times of repeated inputs are in
+        /// ascending order.
         case repeated(Hub.Input, at: Instant)
         case line(JSONValue)
         case log(LogLevel, String)
@@ -183,7 +184,8 @@ package struct HistoryWriter: Sendable {
             messages = messages.filter { message in filters.contains { $0.matches(message.key) } }
         case .messageReceived(let topicName, let payload, _):
             guard turn.isState, messages.count < Self.maximumTopicCount || messages[topicName] != nil else { break }
-            // A message that is too long is not repeated, and neither is the one before it, whose value is outdated.
+            // A new segment does not repeat a message that is too long. It does not repeat the earlier message of the topic either,
+            // because that one is outdated.
             let isShort = payload.count <= Self.maximumTopicLength
             messages[topicName] =
                 isShort ? .messageReceived(topicName: topicName, payload: payload, retained: true) : nil

@@ -39,8 +39,8 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// The object with one more member, if `isThere`. Members that not all buttons have are left out of the others' records, so
-    /// that these stay as older versions wrote them.
+    /// The object with a further member if `isThere` is true, otherwise the object itself. A member that a button does not have is
+    /// left out of its record, so that the record stays the same as that of an older version.
     func adding(_ name: String, _ value: JSONValue, if isThere: Bool) -> JSONValue {
         guard isThere, case .object(let members) = self else { return self }
         return .object(members + [Member(name, value)])

@@ -119,7 +119,7 @@ package struct RecordedInput: Hashable, Sendable {
 /// A program or a web request that rules started, in a recording.
 package struct RecordedJob: Hashable, Sendable {
     package var id: JobID
-    /// The fingerprint of what was started, by which a replay with other rules finds its result.
+    /// Identifies the program or the web request. A replay with other rules uses it to find the recorded result of the same job.
     package var fingerprint: String
 
     package init(id: JobID, fingerprint: String) {

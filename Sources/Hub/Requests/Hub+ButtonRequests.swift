@@ -87,12 +87,6 @@ extension Hub {
         buttons[button]?.source.map { EngineFeed.isSite(source: $0) } ?? false
     }
 
-    /// Adds a sentence to the answer about a button of a site.
-    private func noting(_ sentence: String, _ answer: JSONValue, about button: ButtonID) -> RequestAnswer {
-        guard isOfSite(button), let members = answer.objectValue else { return .ok(answer) }
-        return .ok(.object(members + [JSONValue.Member("note", .string(sentence))]))
-    }
-
     // MARK: Names
 
     /// `force` is accepted because programs written for other bridges send it. It changes nothing.
@@ -101,11 +95,10 @@ extension Hub {
             return .error(#""force" must be true or false"#)
         }
         var answer = named(button)
-        if case .ok(let data) = answer, let name = rules.declaredName(of: button),
+        if let name = rules.declaredName(of: button),
             let place = rules.set.buttons.first(where: { $0.name == name })?.location
         {
-            let note = "the rules still name it: \"\(name)\" in \(place.file):\(place.line)"
-            answer = .ok(.object((data.objectValue ?? []) + [JSONValue.Member("note", .string(note))]))
+            answer = answer.withNote("the rules still name it: \"\(name)\" in \(place.file):\(place.line)")
         }
         if let source = buttons[button]?.source {
             if let refusal = forget(button, from: source, at: now) { return .error(refusal) }
@@ -136,9 +129,10 @@ extension Hub {
         let before = buttons[button]?.displayName ?? ""
         announce(buttons.renamed(button, name.isEmpty ? nil : name), at: now)
         if renamesEntities { broker.renameEntities(of: button) }
-        return noting(
-            "the button has this name at this engine only; its site and other engines have their own",
-            renaming(of: button, before: before), about: button)
+        let answer = RequestAnswer.ok(renaming(of: button, before: before))
+        guard isOfSite(button) else { return answer }
+        return answer.withNote(
+            "the button has this name at this engine only; its site and other engines have their own")
     }
 
     // MARK: Options
@@ -226,15 +220,15 @@ extension Hub {
         if let mode { advanceRules(.requested(.setTriggerMode(button, mode)), at: now) }
         announce(change, at: now)
         if let chosen { requestFromFlicd(chosen.settings, of: change, at: now) }
+        let answer = RequestAnswer.ok(buttons[button].map(describe) ?? .null)
         if let wanted = options.first(where: { $0.name == ButtonOption.nickname.rawValue })?.value.stringValue,
-            let stored = chosen?.nickname, stored != wanted, let members = buttons[button].map(describe)?.objectValue
+            let stored = chosen?.nickname, stored != wanted
         {
-            let note = "a button stores at most 23 bytes of a nickname: it is \"\(stored)\" now"
-            return .ok(.object(members + [JSONValue.Member("note", .string(note))]))
+            return answer.withNote("a button stores at most 23 bytes of a nickname: it is \"\(stored)\" now")
         }
-        return noting(
-            "the trigger mode applies to this engine only; its site and other engines have their own",
-            buttons[button].map(describe) ?? .null, about: button)
+        guard isOfSite(button) else { return answer }
+        return answer.withNote(
+            "the trigger mode applies to this engine only; its site and other engines have their own")
     }
 
     private mutating func setConnectionWanted(

@@ -106,8 +106,8 @@ extension Hub {
         return .ok(["button": .string(button), "press": .string(press)])
     }
 
-    /// The names in the simulator file of the buttons that a text means: its button of this name, or else those that
-    /// other requests call so, or that the rules declare by this name.
+    /// The simulated buttons that a request names, as names of the simulator file. If the file has no button with this name, the
+    /// text is resolved as in other requests, and as the name of a button in the rules.
     private func simulatedButtons(called text: String) -> [String] {
         guard !configuration.simulatedButtons.contains(text) else { return [text] }
         let known = Set(buttons.buttons(called: text) { label(of: $0) })

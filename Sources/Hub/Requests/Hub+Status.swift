@@ -125,7 +125,7 @@ extension Hub {
             "is_connection_wanted": .bool(record.settings.isConnectionWanted),
             // `raw`: no mode does what the rules want, so they go by `down` and `up`.
             "trigger_mode": .string(listening.mode?.rawValue ?? "raw"),
-            // What rules fix or a user has chosen, or `auto`.
+            // The trigger mode that the rules fix or that a user has set; `auto` if there is neither.
             "trigger_mode_chosen": .string(chosenMode(of: record)),
             "is_trigger_mode_fixed": .bool(listening.isFixed),
             // Null: until the release.

@@ -47,6 +47,13 @@ enum RequestAnswer: Hashable, Sendable {
         }
     }
 
+    /// The answer with a further sentence for the user, such as why a setting was stored in another form. Only an answer with the
+    /// data of an object can have one.
+    func withNote(_ sentence: String) -> RequestAnswer {
+        guard case .ok(.object(let members)) = self else { return self }
+        return .ok(.object(members + [JSONValue.Member("note", .string(sentence))]))
+    }
+
     /// The answer as clients get it. There is none for `later`.
     func line(transaction: JSONValue?) -> JSONValue {
         var members: [JSONValue.Member]

@@ -2,9 +2,10 @@ import ButtonModel
 
 /// The presses of sites' buttons that this process has handled.
 ///
-/// A button that is carried from one site to another repeats there what the first site could not confirm. The first site may
-/// also have presses that it could not send before those of the other one, and that are too late now. Both are older than the
-/// newest handled press; this type tells them apart.
+/// When a button is carried from one site to another, two kinds of presses arrive that are older than the newest handled press. The
+/// button sends presses again to the second site if the first site did not confirm them to the button: they were handled. The first
+/// site may send presses that it could not send earlier: they were not handled, and are too late. This type tells the two kinds
+/// apart.
 struct HandledPresses: Sendable {
     /// Presses with consecutive counters that one site has sent.
     private struct Run {

@@ -60,8 +60,9 @@ struct BlueZDevice: Hashable, Sendable {
     var isResolved = false
     /// True if it was heard advertising since it was last connected.
     var wasHeard = false
-    /// True if bluetoothd connects to it whenever it advertises. It does so with a trusted device whose services it knows, if
-    /// it found them on a link in its life or had stored them; setting `Trusted` is not enough.
+    /// True if bluetoothd connects to the device whenever it advertises. bluetoothd does this for a trusted device if it knows the
+    /// services of the device, either from a link since bluetoothd was started or from its storage. Setting `Trusted` is not
+    /// enough.
     var connectsByItself = false
     /// True if we have told bluetoothd not to connect to it by itself, and have neither called `Connect` nor seen a link since.
     var isParked = false

@@ -183,7 +183,7 @@ package struct BlueZRadio: Sendable {
         links.contains { $0.id == id && $0.phase == .open } ? (id, value[...]) : nil
     }
 
-    /// False for a change of a device that is no button. During a discovery there are many.
+    /// True if the input may concern a button. Changes of other devices are ignored early, because a discovery causes many of them.
     private func concernsUs(_ input: BusInput) -> Bool {
         guard case .propertiesChanged(let path, BlueZName.device, _, _) = input else { return true }
         return devices[path] != nil

@@ -167,7 +167,7 @@ extension ESPHomeRadio {
             }
         }
         for address in allocated where place(of: address) == nil && attempts[address] == nil {
-            // A link that was not ended, such as one of the time before this connection.
+            // The proxy still has a link that this client does not know, for example a link from before this connection.
             if !releasing.contains(address) {
                 release(address, at: now)
                 messages.append(.deviceRequest(address: address, .disconnect, addressType: nil))
@@ -198,7 +198,7 @@ extension ESPHomeRadio {
         }
         switch links[place].phase {
         case .discovering, .subscribing:
-            // The attributes are right, so what is known of them is kept.
+            // The error does not mean that the handles are wrong, so the discovered attributes stay known.
             guard error != .congested else {
                 report(.anomaly("\(links[place].address): the proxy has no room for packets"))
                 return end(place, at: now)

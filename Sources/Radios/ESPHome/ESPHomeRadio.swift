@@ -104,7 +104,8 @@ package struct ESPHomeRadio: Sendable {
     static let maximumCongestion = 3
     /// How long an attempt waits for a slot.
     static let waitingLimit = Duration.milliseconds(1500)
-    /// The proxy connects to each button that it is told to, so there is no list that could be too short.
+    /// As large as possible: a proxy connects to each button for which it gets a request, and has no filter accept list that could
+    /// be too short.
     static let acceptListSize = 255
     /// The smallest ATT_MTU, which a link has until another one is known.
     static let leastMTU = 23

@@ -33,7 +33,8 @@ struct CursorText {
         let margin = start.margin
         isAtLineStart = margin.rest.isEmpty
         let own = start.key
-        // A key that is written twice would hide one of its values.
+        // The key of the line itself is left out of the other lines, because one of two equal keys would hide the value of the
+        // other.
         before = CursorText.linesBefore(lineStart, margin, octets).filter { own == nil || $0.key != own }
         after = isAtLineStart ? CursorText.linesAfter(offset, margin.contentColumn, octets) : []
     }

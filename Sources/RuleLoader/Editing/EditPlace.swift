@@ -17,9 +17,9 @@ package struct EditPlace: Sendable {
     package internal(set) var includesGroups = true
     /// True if the names are keys, so that a colon follows.
     package internal(set) var namesAreKeys = false
-    /// For the inputs of a script: its name.
+    /// The name of the script, if the names at this place are its inputs.
     package internal(set) var script: String?
-    /// For the events of a trigger: the buttons beside it, if they are names.
+    /// The buttons that the trigger names, if the names at this place are its events.
     package internal(set) var buttons: [String] = []
     /// True for the value of a `topic`.
     package internal(set) var isTopic = false

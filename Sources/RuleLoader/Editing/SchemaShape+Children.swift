@@ -19,7 +19,7 @@ extension SchemaMapping {
         return KeyShape(key: key, shape: shape, detail: detail)
     }
 
-    /// The keys that may be added to a mapping that already has some keys: those of the variants that are still possible,
+    /// The keys that an editor offers for a mapping that has some keys already: the keys of the variants that allow all of these,
     /// without keys that exclude each other.
     func possibleKeys(beside keys: [String]) -> [KeyShape] {
         var names = table.keys.map(\.name)

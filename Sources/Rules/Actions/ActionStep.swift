@@ -17,6 +17,14 @@ package enum ActionStep: Hashable, Sendable {
         }
     }
 
+    /// True if the step performs an `ExternalAction`.
+    package var isExternal: Bool {
+        switch self {
+        case .process, .http: true
+        case .publish: false
+        }
+    }
+
     /// Calls `body` with each template of the step.
     package func forEachTemplate(_ body: (Template) -> Void) {
         switch self {
@@ -156,8 +164,9 @@ package enum ExternalAction: Hashable, Sendable {
         }
     }
 
-    /// The kind of result that a test can give for the action, and the text with which its prefix is compared.
-    package var simulation: (kind: RuleTest.SimulatedResult.Kind, subject: String) {
+    /// The kind of result that a test can give for the action, and the text with which its prefix is compared; `nil` if a test
+    /// cannot give a result, so that the action always succeeds at once.
+    package var simulation: (kind: RuleTest.SimulatedResult.Kind, subject: String)? {
         switch self {
         case .process(let process): process.simulation
         case .http(let request): (.http, request.url)

@@ -244,12 +244,13 @@ extension RuleEngine {
         return late <= trigger.missed ? late : nil
     }
 
-    /// Reports times that have passed while the program was stopped or the clock jumped, in one line.
+    /// Reports times that have passed while the program was stopped or the clock jumped, with one effect.
     private func report(_ missed: [(rule: Int, due: UTCTime)], _ effects: inout [Effect]) {
         guard let first = missed.first else { return }
-        let others = missed.count > 1 ? ", and \(missed.count - 1) more" : ""
-        let time = world.timeStamp(first.due)
-        effects.append(.log(.info, "rule \(set.rules[first.rule].id) has missed \(time) and does not run\(others)"))
+        effects.append(
+            .timesMissed(
+                MissedTimes(
+                    rule: set.rules[first.rule].id, time: world.timeStamp(first.due), count: missed.count)))
     }
 
     /// Judges the rules of triggers whose time has come, and continues the runs that wait for one. Triggers and runs with the same

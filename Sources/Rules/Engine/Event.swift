@@ -11,7 +11,7 @@ struct Event: Sendable {
     var presses: ClosedRange<UInt64>?
     /// True if this is a rotation. Rotations during a run of the rule are added up.
     var isRotation = false
-    /// True if this is a `down` or `up`, which precedes the gesture that it completes.
+    /// True for `down` and `up`. These events come before the gesture of which they are a part.
     var isRawPress = false
     /// For the end of a hold: how late the hold was reported.
     var hold: RecognisedEvent.Lateness?

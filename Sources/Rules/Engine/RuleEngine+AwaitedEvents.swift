@@ -7,7 +7,8 @@ extension RuleEngine {
     /// A run that an event continues.
     struct AwaitingRun {
         var run: RunID
-        /// Where the run waits, and since when. If it is elsewhere when its turn comes, it does not continue.
+        /// The step at which the run waits. Runs continue one after another, and an earlier one may move this run; the event then
+        /// does not continue it.
         var place: [Frame]
         var since: Instant
         /// The id of the trigger that matches.
@@ -57,7 +58,8 @@ extension RuleEngine {
                 button: button, keys: [EventKey(what)], name: what.name, began: now, done: now))
     }
 
-    /// The runs that an event continues: those that claim it, then the others, each from the oldest.
+    /// The runs that an event continues: first the runs that claim the event, then the other runs, both from the oldest to the
+    /// newest.
     private func runs(waitingFor event: AwaitedEvent) -> [AwaitingRun] {
         var claiming: [AwaitingRun] = []
         var others: [AwaitingRun] = []

@@ -29,7 +29,7 @@ extension RuleEngine {
         return found
     }
 
-    /// True if what the run waits for has come, so that its time is not over.
+    /// True if the event of a `wait_for` step has occurred, so that the step does not time out.
     func isWaitingForDueEvent(_ id: RunID, at now: Instant) -> Bool {
         guard case .event(let wait) = scheduler.runs[id]?.waiting else { return false }
         return wait.dueTime(at: now) != nil || wait.dueCount(at: now) != nil

@@ -189,7 +189,8 @@ extension RuleEngine {
         }
     }
 
-    /// Removes a decided event from what is stored. The runs that it starts are recorded together with this.
+    /// Removes an event from the stored kept events once it is decided. The store records this together with the runs that the
+    /// event starts.
     private func forgetKept(_ rule: String, _ button: ButtonID?, _ effects: inout [Effect]) {
         if let button { effects.append(.store(.kept(rule: rule, button, nil))) }
     }

@@ -85,7 +85,8 @@ extension RuleEngine {
     }
 
     private func explain(_ event: Event, _ matches: [RuleIndex.Match], at now: Instant) -> Explanation {
-        // This is a copy, in which the ages are updated and the random numbers are those that the event would get now.
+        // A copy of the engine is changed: the ages of states are updated, and random numbers are drawn as for an event at this
+        // time.
         var engine = self
         engine.world.refreshAges(at: now)
         engine.world.beginDraws(at: now)

@@ -15,7 +15,7 @@ extension RuleEngine {
         var lastEventAt: Instant?
     }
 
-    /// The indices of the declarations whose facts are those of this button.
+    /// The indices in `RuleSet.buttons` of the declarations that mean this button.
     func declarations(of button: ButtonID) -> [Int] {
         guard let entryIndex = index.entryIndex(of: button) else { return [] }
         return index.entries[entryIndex].declared.filter { index.buttonByDeclaration[$0] == button }
@@ -119,7 +119,8 @@ extension RuleEngine {
             case .enable(let ruleIndex, let isEnabled):
                 setEnabled(ruleIndex, isEnabled, at: now, &effects)
             case .cancel(let ruleIndex):
-                // Only a run cancels others, and it is known even if it has ended with this step.
+                // Runs are only cancelled by a run. The scheduler still has that run here, even if the `cancel` step was its last
+                // one.
                 let rule = run.flatMap { scheduler.runs[$0]?.trace.rule } ?? ""
                 cancelRuns(of: ruleIndex, because: .rule(rule), at: now, &effects)
             }
@@ -154,8 +155,8 @@ extension RuleEngine {
 }
 
 extension World.Change {
-    /// The order is that of the kinds, which is variables, cycles, rules that are enabled or disabled, rules whose runs are cancelled;
-    /// and within a kind that of the file, or of the key.
+    /// The order in which changes take effect: variables, cycles, enabled and disabled rules, cancelled rules. Changes of the same
+    /// kind are in the order of the rule files, and cycles in the order of their keys.
     fileprivate static func comesFirst(_ left: World.Change, _ right: World.Change) -> Bool {
         switch (left, right) {
         case (.variable(let left), .variable(let right)): left < right

@@ -140,6 +140,8 @@ package struct RuleEngine: Sendable {
         /// Subscribe to topics. If a topic is already subscribed, its retained message is needed again.
         case subscribe([String])
         case unsubscribe([String])
+        /// Times of triggers have passed without firing, while the program was stopped or because the clock jumped.
+        case timesMissed(MissedTimes)
         /// A line for the log that is not from a `log` step.
         case log(LogLevel, String)
         /// A message on the topic of a state is too long to be read as JSON, so the states of the topic are unknown.

@@ -99,8 +99,8 @@ extension RuleIndex {
         }
     }
 
-    /// All events of a button for which rules wait, each with its first rule among those for this button, and among
-    /// those for any button. Chords are not included.
+    /// The events that trigger rules for this button or for any button, without chords, each with the first of these rules. An
+    /// event is listed twice if it has rules of both kinds.
     func events(of button: ButtonID) -> [(event: TriggerEvent, rule: Int)] {
         (entryIndices[button].map { entries[$0].triggers.uses } ?? []) + triggerTable.any.uses
     }

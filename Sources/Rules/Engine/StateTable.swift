@@ -71,7 +71,8 @@ struct StateTable: Sendable {
 
     private func hasPointer(_ indices: [Int]) -> Bool { indices.contains { !declared[$0].pointer.isEmpty } }
 
-    /// True if the message is too long to be read as JSON, and the one before it on its topic was not.
+    /// True if the message is too long to be read as JSON and the previous message of its topic was not, so that a series of such
+    /// messages is reported once.
     mutating func refusesFirst(_ payload: [UInt8], on topicName: String) -> Bool {
         guard payload.count > Self.maximumLength, hasPointer(indices(of: topicName)) else {
             if !oversized.isEmpty { oversized.remove(topicName) }

@@ -63,7 +63,7 @@ struct World: Sendable {
         readsSun = rules.readsSun
     }
 
-    /// True if this button, or this part of it, is down. Without a part, any part counts.
+    /// True if the button is down. `part` limits this to one part of the button; `nil` means any part.
     func isHeld(_ button: ButtonID?, part: ButtonPart? = nil) -> Bool {
         guard let button else { return false }
         return held.contains { $0.button == button && (part == nil || $0.part == part) }

@@ -25,7 +25,7 @@ package struct RuleTest: Hashable, Sendable {
     package struct Assigned: Hashable, Sendable {
         package var name: String
         package var value: Value
-        /// For a state with `as`: the topic.
+        /// The topic whose message sets the value, for a state whose topic has wildcards (`as`).
         package var topicName: String?
 
         package init(_ name: String, _ value: Value, topicName: String? = nil) {
@@ -123,7 +123,7 @@ package enum ClockSetting: Hashable, Sendable {
     case moment(UTCTime)
 }
 
-/// The set of the file in `reload: FILE`, or the fact that it has errors, so that the old set stays in use.
+/// The result of loading the file of `reload: FILE` in a rule test. If the file has errors, the earlier rules stay in use.
 package indirect enum ReloadResult: Hashable, Sendable {
     case set(RuleSet)
     case hasErrors(file: String)

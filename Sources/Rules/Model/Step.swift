@@ -88,7 +88,8 @@ package indirect enum StepAction: Hashable, Sendable {
     case script(Int, with: [ValueTemplate?])
     /// Indices in `RuleSet.rules`.
     case enable([Int], Bool)
-    /// Ends the runs of rules, which are indices in `RuleSet.rules`; of its own rule, this run, too.
+    /// Ends all runs of these rules, given by their indices in `RuleSet.rules`. If they include the rule of the step, its own run
+    /// ends as well.
     case cancel([Int])
     case log(LogLevel, Template)
     case stop(Template)

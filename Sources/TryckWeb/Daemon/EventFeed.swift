@@ -26,7 +26,7 @@ final class EventFeed {
         feed = ReaderFeed(hasAbstractSocket: !candidates.allSatisfy(Self.isFile))
     }
 
-    /// False for the name of an abstract socket.
+    /// True if the socket has a path in the file system. False for an abstract socket, whose name begins with `@`.
     private nonisolated static func isFile(_ candidate: String) -> Bool { candidate.hasPrefix("/") }
 
     /// - Parameters:

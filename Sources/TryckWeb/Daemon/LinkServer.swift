@@ -5,7 +5,8 @@ import Reactor
 import Settings
 import WebService
 
-/// Answers `tryck web` with a link. Who may open the socket, may sign in: its mode is 0660, as that of the control socket.
+/// Serves the socket from which `tryck web` gets a link to sign in. Every user who may open the socket may sign in; its mode is
+/// 0660, as that of the control socket.
 @ReactorActor
 final class LinkServer {
     private var server: ControlServer?
@@ -27,7 +28,7 @@ final class LinkServer {
         guard let token = signIn.issueLink(at: Site.now) else { return error("there are no random numbers") }
         switch web.listen {
         case .tcp(let address):
-            // An address that means all addresses cannot be opened.
+            // A browser cannot open the addresses that stand for all addresses of the machine.
             let host = ["0.0.0.0", "::"].contains(address.host) ? "localhost" : address.host
             let place = HostAndPort(host: host, port: address.port)
             return ["status": "ok", "data": ["link": .string("http://\(place)\(web.basePath)?token=\(token)")]]

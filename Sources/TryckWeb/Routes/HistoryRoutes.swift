@@ -86,7 +86,7 @@ private func time(_ name: String, in request: Request) throws(WebFailure) -> UTC
 }
 
 extension WebFailure {
-    /// - Parameter folder: is left out of the names of files.
+    /// - Parameter folder: the folder of the rule files, which is removed from the names of files in the problems.
     fileprivate init(_ failure: Failure, folder: String = "") {
         guard failure.problems.isEmpty else {
             let problems = failure.problems.map { problem -> JSONValue in

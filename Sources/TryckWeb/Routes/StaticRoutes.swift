@@ -4,7 +4,7 @@ import NIOCore
 import Settings
 import WebService
 
-/// The files of the page, and the link that lets a browser in.
+/// Adds the routes for the files of the page, and for the link with which a browser signs in.
 func addStaticRoutes(to router: Router<SiteContext>, _ site: Site) {
     @Sendable func file(_ request: Request, _ path: String) throws -> Response {
         guard let file = site.files.file(path) else {

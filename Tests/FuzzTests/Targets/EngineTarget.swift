@@ -252,7 +252,7 @@ private struct EngineStory {
         case .setTimer(let deadline): timer = deadline
         case .cancelTimer: timer = nil
         case .recognised, .stopped, .variableChanged, .enabledChanged, .triggerModeDropped, .subscribe, .unsubscribe,
-            .log, .oversizedState, .stateFault:
+            .timesMissed, .log, .oversizedState, .stateFault:
             break
         }
     }

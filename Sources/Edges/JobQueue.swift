@@ -1,5 +1,6 @@
-/// Decides which of the programs given to `ProcessEdge` run, which wait, and which are refused.
-struct ProcessQueue: Hashable, Sendable {
+/// Decides which of the programs given to `ProcessEdge`, or of the web requests given to `HTTPEdge`, run, which wait, and which are
+/// refused.
+struct JobQueue: Hashable, Sendable {
     enum Input: Hashable, Sendable {
         /// The id must not be in use by another job.
         case start(UInt64)
@@ -10,19 +11,36 @@ struct ProcessQueue: Hashable, Sendable {
         case ended(UInt64)
     }
 
+    /// Why a job is refused or cancelled.
+    enum Reason: Hashable, Sendable {
+        /// `maximumWaiting` jobs wait already.
+        case full
+        case cancelled
+        case stopping
+
+        /// - Parameter jobs: what the jobs are, in the plural.
+        func sentence(about jobs: String) -> String {
+            switch self {
+            case .full: "\(JobQueue.maximumWaiting) \(jobs) are already waiting"
+            case .cancelled: "it was cancelled"
+            case .stopping: "the daemon is stopping"
+            }
+        }
+    }
+
     enum Effect: Hashable, Sendable {
         case launch(UInt64)
-        /// Report that the job was not started, for this reason.
-        case refuse(UInt64, String)
+        /// Report that the job was not started.
+        case refuse(UInt64, Reason)
         /// End a running job early; its end is reported as `Input.ended`.
-        case cancel(UInt64)
+        case cancel(UInt64, Reason)
         /// The last job has ended after `cancelAll`.
         case allEnded
     }
 
-    /// The maximum number of running programs; others wait.
+    /// The maximum number of running jobs; others wait.
     static let maximumRunning = 32
-    /// The maximum number of waiting programs; others are refused.
+    /// The maximum number of waiting jobs; others are refused.
     static let maximumWaiting = 1_024
 
     private var running: Set<UInt64> = []
@@ -33,29 +51,25 @@ struct ProcessQueue: Hashable, Sendable {
         switch input {
         case .start(let id):
             precondition(!running.contains(id), "a job with this id is running already")
-            if isStopping { return [.refuse(id, Self.stopping)] }
-            guard waiting.count < Self.maximumWaiting else {
-                return [.refuse(id, "\(Self.maximumWaiting) programs are waiting to be started already")]
-            }
+            if isStopping { return [.refuse(id, .stopping)] }
+            guard waiting.count < Self.maximumWaiting else { return [.refuse(id, .full)] }
             waiting.append(id)
             return launchWaiting()
         case .cancel(let id):
-            if running.contains(id) { return [.cancel(id)] }
+            if running.contains(id) { return [.cancel(id, .cancelled)] }
             guard let index = waiting.firstIndex(of: id) else { return [] }
             waiting.remove(at: index)
-            return [.refuse(id, "it was cancelled before it started")]
+            return [.refuse(id, .cancelled)]
         case .cancelAll:
             isStopping = true
-            let refused = waiting.map { Effect.refuse($0, Self.stopping) }
+            let refused = waiting.map { Effect.refuse($0, .stopping) }
             waiting = []
-            return refused + running.sorted().map(Effect.cancel) + (running.isEmpty ? [.allEnded] : [])
+            return refused + running.sorted().map { .cancel($0, .stopping) } + (running.isEmpty ? [.allEnded] : [])
         case .ended(let id):
             running.remove(id)
             return launchWaiting() + (isStopping && running.isEmpty ? [.allEnded] : [])
         }
     }
-
-    private static let stopping = "the daemon is stopping"
 
     private mutating func launchWaiting() -> [Effect] {
         let next = waiting.prefix(max(0, Self.maximumRunning - running.count))
