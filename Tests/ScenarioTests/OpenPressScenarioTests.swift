@@ -270,4 +270,35 @@ struct OpenPressScenarioTests {
         effects += Self.comeBack(&house, last: 2, claimed: 2)
         #expect(Self.fate(effects) == ["reported 1 to 2"])
     }
+
+    // MARK: What another engine has begun
+
+    @Test("a hold that another engine may have told is ended by the engine that leads when the button is released")
+    func inheritedHold() {
+        var house = EngineHouse(Self.held)
+        var effects = house.connect(last: 2, claimed: 2) + house.lead()
+        effects += house.hear(3, .up(.afterHold))
+        #expect(Self.fate(effects) == ["lamp end", "reported 1 to 2"])
+        #expect(Self.fate(house.hear(4) + house.hear(5, .up(.click)) + house.wait(.seconds(2))) == [])
+    }
+
+    @Test("a click whose down another engine has claimed is reported, and the next one is acted on")
+    func inheritedClick() {
+        var house = EngineHouse(Self.verdicts)
+        var effects = house.connect(last: 1, claimed: 1) + house.lead()
+        effects += house.hear(2, .up(.open)) + house.hear(3, .clickTimeout) + house.wait(.seconds(2))
+        #expect(Self.fate(effects) == ["reported 1 to 1"])
+        #expect(Self.fate(house.hear(4) + house.hear(5, .up(.open)) + house.wait(.seconds(2))) == ["lamp one"])
+    }
+
+    @Test("an engine that leads again does not end a hold whose end another engine has handled")
+    func endedElsewhere() {
+        var house = EngineHouse.leading(Self.held)
+        let taken = house.hear(1) + house.hear(2, .hold(ofSecondPress: false))
+        _ = Self.acknowledge(taken, &house)
+        #expect(Self.fate(taken) == ["lamp dim"])
+        #expect(Self.fate(Self.lead(&house, over: 3)) == [])
+        #expect(house.status["engine"]?["state"] == "leading")
+        #expect(Self.fate(house.hear(4) + house.hear(5, .up(.click)) + house.wait(.seconds(2))) == [])
+    }
 }
