@@ -23,6 +23,9 @@ extension FeedSource {
         /// The first and the last message that this process took and that is not settled.
         var open: ClosedRange<Int>?
         var formerOpen: FormerOpen?
+        /// The number of the last message that this process took, or that it knows to have been taken and told its owner; `nil` if the
+        /// owner knows of none.
+        var lastTaken: Int?
         /// The numbers of the claims that were published on this connection and that the broker has not acknowledged, in order.
         var announced: [Int] = []
         /// The first and the last message that this process took and whose claim the broker has not acknowledged. If the connection
@@ -67,6 +70,7 @@ extension FeedSource {
         init(own position: FeedPosition) {
             claim = position.claim
             accounted = min(position.done, position.claim.number)
+            lastTaken = position.claim.number
         }
 
         /// The broker may forget retained topics while we have no connection to it.
@@ -99,6 +103,7 @@ extension FeedSource {
         mutating func forgetFormer() {
             open = nil
             unconfirmed = nil
+            lastTaken = nil
             forgetTaken()
         }
 

@@ -74,6 +74,11 @@ package struct FeedSource: Sendable {
         /// The connection has perhaps lost the claims of messages that were taken since this time. Do not act on these messages any
         /// more; they are reported later.
         case gaveUp(site: String, ButtonID, since: Instant)
+        /// Another engine has claimed the last messages of the button, and so may have recognised gestures that are not decided here.
+        ///
+        /// - Parameter mayBeDown: whether some of these messages are not known to be done, so that they may be the beginning of a
+        ///   press that has not ended. They were reported as interrupted.
+        case inherited(site: String, ButtonID, mayBeDown: Bool)
         /// The site's hello. It is repeated whenever something in it changes.
         case known(site: String, FeedHello)
         /// The site has no connection.

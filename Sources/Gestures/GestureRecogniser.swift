@@ -16,6 +16,12 @@ package struct GestureRecogniser: Sendable {
         case holdEndMissed(ButtonID, silentFor: Duration)
         /// Nothing is recognised in the presses of the button so far. Only a hold that was reported still ends.
         case abandoned(ButtonID)
+        /// Another program has handled the events of the button until now. Nothing is recognised in the presses so far, and no hold
+        /// ends.
+        ///
+        /// - Parameter mayBeDown: whether a press may be down that only the other program knows. It is in no gesture, but if its `up`
+        ///   shows that it was a hold, the end of that hold is reported.
+        case inherited(ButtonID, mayBeDown: Bool)
         case timerFired
     }
 
@@ -136,6 +142,12 @@ package struct GestureRecogniser: Sendable {
         case .abandoned(let button):
             guard let row = rowIndices[button] else { return [] }
             rows[row].abandon()
+            endMembership(of: row, at: now, into: &output)
+            rearm(row)
+        case .inherited(let button, let mayBeDown):
+            guard mayBeDown || rowIndices[button] != nil else { return [] }
+            let row = rowIndex(of: button)
+            rows[row].inherit(mayBeDown: mayBeDown)
             endMembership(of: row, at: now, into: &output)
             rearm(row)
         case .timerFired:

@@ -80,6 +80,13 @@ extension Hub {
         if let progress = progress(of: button) { record([progress]) }
     }
 
+    /// Goes on with a button whose last messages another engine has claimed. What this engine knew of its presses is over.
+    mutating func inherit(_ button: ButtonID, mayBeDown: Bool, at now: Instant) {
+        let wasUndecided = !rules.savedTrain(of: button).isEmpty
+        advanceRules(.inherited(button, mayBeDown: mayBeDown), at: now)
+        if wasUndecided, let progress = progress(of: button) { record([progress]) }
+    }
+
     /// Lets rules act, and performs the held actions if `continues`; otherwise drops them.
     mutating func act(continues: Bool, at now: Instant) {
         guard feed?.isLeading == true else { return }

@@ -292,6 +292,17 @@ extension RuleEngine {
         drop(kept.take(of: button, since: start), because: "its presses are reported as interrupted", &effects)
     }
 
+    /// Handles the input `inherited`.
+    mutating func inherit(_ button: ButtonID, mayBeDown: Bool, at now: Instant, _ effects: inout [Effect]) {
+        recognised(recogniser.handle(.inherited(button, mayBeDown: mayBeDown), at: now), at: now, &effects)
+        let held = world.held.filter { $0.button != button }
+        guard held.count < world.held.count else { return }
+        world.held = held
+        for declaration in declarations(of: button) { world.buttons[declaration].isHeld = false }
+        worldHasChanged = true
+        release(button, at: now, &effects)
+    }
+
     private mutating func interrupt(
         _ id: RunID, because reason: CancelReason, at now: Instant, _ effects: inout [Effect]
     ) {

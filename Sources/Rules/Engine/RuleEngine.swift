@@ -67,6 +67,9 @@ package struct RuleEngine: Sendable {
         /// The presses of the button since this time are reported as interrupted, so nothing that they have caused goes on: no
         /// undecided gesture, no kept event and no run. Only a hold that was reported still ends.
         case abandoned(ButtonID, since: Instant)
+        /// Another engine has handled the events of the button until now. A press that is down and that only the other one knows is
+        /// in no gesture, but a hold that the other one may have told still ends.
+        case inherited(ButtonID, mayBeDown: Bool)
         /// The battery level in percent.
         case battery(ButtonID, Int64)
         case batteryLow(ButtonID)
@@ -266,6 +269,7 @@ package struct RuleEngine: Sendable {
             loseHold(button, silentFor: GestureRecogniser.supervisionTimeout, at: now, &effects)
         case .rebooted(let button): loseHold(button, silentFor: .zero, at: now, &effects)
         case .abandoned(let button, let start): abandon(button, since: start, at: now, &effects)
+        case .inherited(let button, let mayBeDown): inherit(button, mayBeDown: mayBeDown, at: now, &effects)
         case .battery(let button, let percent):
             devices[button, default: Device()].battery = percent
             updateButtonFacts(button)

@@ -148,7 +148,7 @@ private struct FeedSourceBench {
                 timer = deadline
             case .cancelTimer: timer = nil
             case .gaveUp(_, _, let since): try promise("what is given up was taken before", since <= now)
-            case .record, .forget, .known, .offline, .restored, .anomaly: break
+            case .record, .forget, .inherited, .known, .offline, .restored, .anomaly: break
             }
         }
         #if DEBUG
