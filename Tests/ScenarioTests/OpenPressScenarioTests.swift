@@ -45,6 +45,14 @@ struct OpenPressScenarioTests {
           - {id: end, triggers: {button: any, event: hold_release}, actions: {publish: {topic: lamp, payload: end}}}
         """
 
+    private static let turns: HouseRules = """
+        version: 1
+        rules:
+          - id: turns
+            triggers: {button: any, event: rotate_clockwise}
+            actions: [{publish: {topic: lamp, payload: "{{ trigger.steps }}"}}, {delay: 5s}]
+        """
+
     /// What became of presses: the messages to the lamp, the programs, and the numbers of messages that were reported.
     private static func fate(_ effects: [Hub.Effect]) -> [String] {
         let acted = EngineHouse.story(effects).filter { $0.hasPrefix("lamp ") || $0 == "program" }
@@ -300,5 +308,85 @@ struct OpenPressScenarioTests {
         #expect(Self.fate(Self.lead(&house, over: 3)) == [])
         #expect(house.status["engine"]?["state"] == "leading")
         #expect(Self.fate(house.hear(4) + house.hear(5, .up(.click)) + house.wait(.seconds(2))) == [])
+    }
+
+    // MARK: What is not decided yet
+
+    /// A message with a turn by 10 steps.
+    private static func turn(_ number: Int, _ house: inout EngineHouse) -> [Hub.Effect] {
+        let movement = ButtonMovement(button: EngineHouse.button, part: .dial, steps: 10)
+        let message = FeedMessage(number: number, previous: number - 1, content: .steps([.turn(movement)]))
+        return house.take(
+            .expiringMessageReceived(
+                topicName: "\(EngineHouse.site)/feed/\(EngineHouse.button)", payload: message.encoded(),
+                retained: false,
+                remaining: .seconds(3600)))
+    }
+
+    /// Lets the time pass in which turns are collected.
+    private static func collect(_ house: inout EngineHouse) -> [Hub.Effect] {
+        house.pass(.milliseconds(200))
+        return house.take(.timerFired)
+    }
+
+    @Test("turns that are collected when the claim of the last one is lost are reported together, and not acted on")
+    func collectedTurns() {
+        var house = EngineHouse.leading(Self.turns)
+        _ = Self.acknowledge(Self.turn(1, &house), &house)
+        var effects = Self.breakOff(&house, Self.turn(2, &house))
+        effects += Self.comeBack(&house, last: 2, claimed: 1)
+        #expect(Self.fate(effects) == ["reported 1 to 2"])
+    }
+
+    @Test("turns that wait for a run of their rule when the claim of the last one is lost are reported together")
+    func accumulatedTurns() {
+        var house = EngineHouse.leading(Self.turns)
+        var effects = Self.turn(1, &house)
+        _ = Self.acknowledge(effects, &house)
+        effects += Self.collect(&house)
+        _ = Self.acknowledge(Self.turn(2, &house), &house)
+        effects += Self.collect(&house)
+        let last = Self.turn(3, &house)
+        effects += Self.collect(&house) + Self.breakOff(&house, last)
+        effects += Self.comeBack(&house, last: 3, claimed: 2)
+        #expect(Self.fate(effects) == ["lamp 10", "reported 2 to 3"])
+    }
+
+    @Test("a turn that is collected when the engine is killed is reported")
+    func killedTurn() {
+        var house = EngineHouse.leading(Self.turns)
+        var effects = Self.turn(1, &house)
+        _ = Self.acknowledge(effects, &house)
+        house.restart()
+        effects += house.connect(last: 1, claimed: 1) + house.lead()
+        #expect(Self.fate(effects) == ["reported 1 to 1"])
+    }
+
+    @Test("a stored press that a rule keeps until the last one arrives is reported if the engine is killed meanwhile")
+    func keptPress() {
+        var house = EngineHouse.leading(
+            """
+            version: 1
+            defaults: {queued: {max_age: 60s, keep: last}}
+            rules:
+              - {id: lamp, triggers: {button: any, event: down}, actions: {publish: {topic: lamp, payload: "on"}}}
+            """)
+        var effects = house.hear(1, after: .seconds(2))
+        _ = Self.acknowledge(effects, &house)
+        house.restart()
+        effects += house.connect(last: 1, claimed: 1) + house.lead()
+        #expect(Self.fate(effects) == ["reported 1 to 1"])
+    }
+
+    @Test("the end of a press that was given up is done, so that it is not reported when the engine is killed later")
+    func doneBehindGivenUp() {
+        var house = EngineHouse.leading(Self.verdicts)
+        _ = Self.acknowledge(house.hear(1), &house)
+        house.restart()
+        _ = Self.acknowledge(house.connect(last: 1, claimed: 1) + house.lead(), &house)
+        _ = Self.acknowledge(house.hear(2, .up(.click)), &house)
+        house.wait(.seconds(3))
+        house.restart()
+        #expect(Self.fate(house.connect(last: 2, claimed: 2) + house.lead()) == [])
     }
 }
