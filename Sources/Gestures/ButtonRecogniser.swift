@@ -102,6 +102,8 @@ struct ButtonRecogniser: Sendable {
         windows = []
     }
 
+    var hasUndecided: Bool { !windows.isEmpty || machines.contains { !$0.isIdle } }
+
     /// The machine whose press is down while this part is turned.
     private func pressedMachine(turning part: ButtonPart?) -> Int? {
         switch part {

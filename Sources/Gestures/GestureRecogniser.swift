@@ -106,6 +106,9 @@ package struct GestureRecogniser: Sendable {
         for row in rows.indices { rearm(row) }
     }
 
+    /// True if a press of the button is down or may become part of a gesture, or a rotation is collected.
+    package func hasUndecided(of button: ButtonID) -> Bool { rowIndices[button].map { rows[$0].hasUndecided } ?? false }
+
     /// Handles an input, and returns the gestures and movements that it completes, in order.
     package mutating func handle(_ input: Input, at now: Instant) -> [RecognisedEvent] {
         var output: [RecognisedEvent] = []

@@ -66,7 +66,7 @@ extension Hub {
     mutating func tendFeed(at now: Instant) {
         guard lifecycle.isRunning else { return }
         if let input = feed?.rulesInUse(rules.set.fingerprint) { advanceFeed(.leadership(input), at: now) }
-        for button in feed?.buttonsToSettle ?? [] where rules.savedTrain(of: button).isEmpty {
+        for button in feed?.buttonsToSettle ?? [] where !rules.hasUndecided(of: button) {
             for place in feed?.settle(button) ?? [] { advanceFeed(.source(.settled(place)), at: now) }
         }
     }
