@@ -389,4 +389,101 @@ struct OpenPressScenarioTests {
         house.restart()
         #expect(Self.fate(house.connect(last: 2, claimed: 2) + house.lead()) == [])
     }
+
+    // MARK: Presses that belong together
+
+    private static let attic = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0002))
+
+    /// An engine that leads, with the buttons hall and attic, and a rule for a chord of both.
+    private static func chord(_ event: String, _ action: String) -> EngineHouse {
+        var house = EngineHouse.leading(
+            HouseRules(
+                """
+                version: 1
+                buttons: {hall: {address: "80:E4:DA:00:00:01"}, attic: {address: "80:E4:DA:00:00:02"}}
+                rules:
+                  - {id: both, triggers: {chord: [hall, attic], event: \(event)}, actions: [\(action)]}
+                  - {id: one, triggers: {button: attic, event: click}, actions: {publish: {topic: lamp, payload: one}}}
+                """))
+        _ = acknowledge(house.sayHello(session: 2, buttons: [EngineHouse.button, attic]), &house)
+        return house
+    }
+
+    /// The same engine leads again, and the site knows of the claims of attic.
+    private static func comeBackWithBoth(_ house: inout EngineHouse) -> [Hub.Effect] {
+        var effects = house.take(.brokerConnected)
+        effects += house.sayHello(session: 3, buttons: [EngineHouse.button, attic], last: 1)
+        let back = house.hearOwnClaim()
+        effects += back + acknowledge(back, &house)
+        return effects + house.wait(.seconds(20))
+    }
+
+    @Test("a press that a chord has held back is acted on if the chord fails because its other press is given up")
+    func chordWithLostClaim() {
+        var house = Self.chord("hold", "{publish: {topic: lamp, payload: both}}")
+        _ = Self.acknowledge(house.hear(1, of: Self.attic), &house)
+        let taken = house.hear(1)
+        house.pass(.milliseconds(500))
+        var effects = Self.breakOff(&house, taken)
+        effects += Self.comeBackWithBoth(&house)
+        #expect(Self.fate(effects).sorted() == ["lamp one", "reported 1 to 1"])
+    }
+
+    @Test("a press that waits for the other one of a chord when the connection ends is acted on")
+    func heldBack() {
+        var house = Self.chord("down", "{publish: {topic: lamp, payload: both}}")
+        _ = Self.acknowledge(house.hear(1, of: Self.attic), &house)
+        var effects = Self.breakOff(&house)
+        effects += Self.comeBackWithBoth(&house)
+        #expect(Self.fate(effects) == ["lamp one"])
+    }
+
+    @Test("both presses of a chord are reported if one is given up and the run of the chord ends for that")
+    func firedChord() {
+        var house = Self.chord("down", "{delay: 5s}, {publish: {topic: lamp, payload: both}}")
+        _ = Self.acknowledge(house.hear(1, of: Self.attic), &house)
+        var effects = Self.breakOff(&house, house.hear(1))
+        effects += Self.comeBackWithBoth(&house)
+        #expect(Self.fate(effects) == ["reported 1 to 1", "reported 1 to 1"])
+    }
+
+    @Test("a run that has gone on with a second press ends if that is given up")
+    func secondPress() {
+        var house = EngineHouse.leading(
+            """
+            version: 1
+            rules:
+              - id: later
+                triggers: {button: any, event: up}
+                actions:
+                  - {wait_for: {button: any, event: down}, timeout: 60s}
+                  - {delay: 5s}
+                  - {publish: {topic: lamp, payload: "on"}}
+            """)
+        _ = Self.acknowledge(house.hear(1) + house.hear(2, .up(.click)), &house)
+        _ = house.wait(.seconds(1))
+        var effects = Self.breakOff(&house, house.hear(3))
+        effects += Self.comeBack(&house, last: 3, claimed: 2)
+        #expect(Self.fate(effects) == ["reported 3 to 3"])
+    }
+
+    @Test("turns that wait for a program are acted on if the program ends while the broker is gone")
+    func turnsBehindProgram() throws {
+        var house = EngineHouse.leading(
+            """
+            version: 1
+            rules:
+              - {id: program, triggers: {button: any, event: rotate_clockwise}, actions: {run: [/usr/bin/true]}}
+            """)
+        var effects = Self.turn(1, &house)
+        _ = Self.acknowledge(effects, &house)
+        effects += Self.collect(&house)
+        #expect(Self.fate(effects) == ["program"])
+        let job = try #require(effects.compactMap { if case .startJob(let id, _) = $0 { id } else { nil } }.last)
+        _ = Self.acknowledge(Self.turn(2, &house), &house)
+        effects = Self.collect(&house) + Self.breakOff(&house)
+        effects += house.take(.jobEnded(job, .process(ProcessResult(status: .exited(0)))))
+        effects += Self.comeBack(&house, last: 2, claimed: 2)
+        #expect(Self.fate(effects) == ["program"])
+    }
 }
