@@ -65,6 +65,9 @@ extension FeedSource {
             return taken.first { $0.number >= first }?.at
         }
 
+        /// When the first message was taken that is open; `nil` if none is.
+        var openSince: Instant? { open.flatMap { open in taken.first { $0.number >= open.lowerBound }?.at } }
+
         init() {}
 
         init(own position: FeedPosition) {

@@ -14,8 +14,8 @@ package struct GestureRecogniser: Sendable {
         /// A hold in progress ends without its `up`, because the link timed out, or the button rebooted or was removed.
         /// `silentFor` is the minimum time since the last packet of the button.
         case holdEndMissed(ButtonID, silentFor: Duration)
-        /// Nothing is recognised in the presses of the button so far. Only a hold that was reported still ends.
-        case abandoned(ButtonID)
+        /// Nothing is recognised in the presses of the buttons so far. Only a hold that was reported still ends.
+        case abandoned([ButtonID])
         /// Another program has handled the events of the button until now. Nothing is recognised in the presses so far, and no hold
         /// ends.
         ///
@@ -142,11 +142,14 @@ package struct GestureRecogniser: Sendable {
                 rows[row].machines[machine].endHold(silentFor: duration, at: now, into: &output)
             }
             rearm(row)
-        case .abandoned(let button):
-            guard let row = rowIndices[button] else { return [] }
-            rows[row].abandon()
-            endMembership(of: row, at: now, into: &output)
-            rearm(row)
+        case .abandoned(let buttons):
+            let abandoned = buttons.compactMap { rowIndices[$0] }
+            // A chord that fails releases none of these presses.
+            for row in abandoned { rows[row].abandon() }
+            for row in abandoned {
+                endMembership(of: row, at: now, into: &output)
+                rearm(row)
+            }
         case .inherited(let button, let mayBeDown):
             guard mayBeDown || rowIndices[button] != nil else { return [] }
             let row = rowIndex(of: button)

@@ -725,7 +725,8 @@ struct FeedSourceTests {
         talk.given(.message(message(9)))
         talk.given(.fence)
         talk.wait(.seconds(1))
-        talk.when(.disconnected, expect: .offline(site: berlin), .gaveUp(site: berlin, hall, since: since))
+        talk.when(
+            .disconnected, expect: .gaveUp([.init(site: berlin, button: hall, since: since)]), .offline(site: berlin))
         talk.given(.settled(place(9)))
         talk.given(.connected)
         talk.given(.hello(hello([hall: facts(last: 10, claimed: 8, done: 7)])))

@@ -183,7 +183,8 @@ struct EngineFeed: Sendable {
     /// The name of the source of a site's buttons.
     static func source(of site: String) -> String { sourcePrefix + site }
 
-    private static func site(of source: String) -> String? {
+    /// The site whose buttons have this source; `nil` if it is none.
+    static func site(of source: String) -> String? {
         source.hasPrefix(sourcePrefix) ? String(source.dropFirst(sourcePrefix.count)) : nil
     }
 

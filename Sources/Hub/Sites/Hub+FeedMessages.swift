@@ -61,8 +61,7 @@ extension Hub {
                 described(
                     place, ["first_n": .integer(Int64(first)), "last_n": .integer(Int64(place.number))]),
                 timeToLive: .seconds(3600), as: .press, at: now)
-        case .gaveUp(let site, let button, let start):
-            if buttons[button]?.source == EngineFeed.source(of: site) { abandon(button, since: start, at: now) }
+        case .gaveUp(let givenUp): giveUp(givenUp, at: now)
         case .inherited(let site, let button, let mayBeDown):
             if buttons[button]?.source == EngineFeed.source(of: site) { inherit(button, mayBeDown: mayBeDown, at: now) }
         case .known(let site, let hello): siteIsHere(site, hello, at: now)

@@ -67,6 +67,9 @@ extension RuleEngine {
         recogniser.hasUndecided(of: button) || !kept.isEmpty(for: button) || scheduler.hasTurns(of: button)
     }
 
+    /// The other buttons whose presses a chord has taken together with one of this button, if all are still down.
+    package func partners(of button: ButtonID) -> [ButtonID] { recogniser.partners(of: button) }
+
     /// Restores an undecided press train. Must be called before the first event, and after the wall clock is set.
     package mutating func restoreTrain(of button: ButtonID, _ saved: String, at now: Instant) {
         recogniser.restore(button, saved, at: now, time: world.plausibleClock.map { _ in world.wallClock(at: now) })
