@@ -378,6 +378,28 @@ struct OpenPressScenarioTests {
         #expect(Self.fate(effects) == ["reported 1 to 1"])
     }
 
+    @Test("an engine forgets at its start what was kept or waited, so that it is not acted on without sites either")
+    func forgottenAtStart() {
+        var house = EngineHouse.leading(
+            """
+            version: 1
+            rules:
+              - id: last
+                queued: {max_age: 60s, keep: last}
+                triggers: {button: any, event: down}
+                actions: {publish: {topic: lamp, payload: last}}
+              - id: later
+                queued: accept
+                on_restart: resume
+                triggers: {button: any, event: down}
+                actions: [{delay: 60s}, {publish: {topic: lamp, payload: later}}]
+            """)
+        house.hear(1, after: .seconds(2))
+        #expect(house.stored.rules.keptEvents.count == 1 && house.stored.rules.waitingRuns.count == 1)
+        house.restart()
+        #expect(house.stored.rules.keptEvents.isEmpty && house.stored.rules.waitingRuns.isEmpty)
+    }
+
     @Test("the end of a press that was given up is done, so that it is not reported when the engine is killed later")
     func doneBehindGivenUp() {
         var house = EngineHouse.leading(Self.verdicts)
