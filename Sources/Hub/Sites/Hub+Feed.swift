@@ -9,6 +9,7 @@ import Rules
 extension Hub {
     mutating func startFeed(at now: Instant) {
         guard let feed else { return }
+        if !feed.outdatedChanges.isEmpty { record(feed.outdatedChanges) }
         advanceFeed(.source(.start(feed.storedPositions)), at: now)
         advanceFeed(.leadership(.start(term: feed.storedTerm)), at: now)
     }
