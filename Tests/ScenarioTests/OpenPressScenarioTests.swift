@@ -3,6 +3,7 @@ import Feed
 import Hub
 import JSON
 import MQTTTopics
+import Rules
 import Testing
 
 /// An engine takes a press, and has not decided it or carried it out when the connection ends, or when another engine leads. The
