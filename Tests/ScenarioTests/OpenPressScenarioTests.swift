@@ -249,7 +249,7 @@ struct OpenPressScenarioTests {
               - {id: both, triggers: {chord: [hall, attic], event: hold}, actions: {publish: {topic: lamp, payload: both}}}
               - {id: one, triggers: {button: attic, event: click}, actions: {publish: {topic: lamp, payload: one}}}
             """)
-        house.sayHello(session: 2, buttons: [EngineHouse.button, attic])
+        house.sayHello(session: 2, buttons: [EngineHouse.button, attic], haveOwnSerials: true)
         var effects = house.hear(1) + house.hear(1, of: attic)
         house.pass(.milliseconds(500))
         effects += house.hear("engines/1/leader", EngineTerm(term: 9, engine: "b1").encoded())
@@ -428,14 +428,14 @@ struct OpenPressScenarioTests {
                   - {id: both, triggers: {chord: [hall, attic], event: \(event)}, actions: [\(action)]}
                   - {id: one, triggers: {button: attic, event: click}, actions: {publish: {topic: lamp, payload: one}}}
                 """))
-        _ = acknowledge(house.sayHello(session: 2, buttons: [EngineHouse.button, attic]), &house)
+        _ = acknowledge(house.sayHello(session: 2, buttons: [EngineHouse.button, attic], haveOwnSerials: true), &house)
         return house
     }
 
-    /// The same engine leads again, and the site knows of the claims of attic.
+    /// The same engine leads again.
     private static func comeBackWithBoth(_ house: inout EngineHouse) -> [Hub.Effect] {
         var effects = house.take(.brokerConnected)
-        effects += house.sayHello(session: 3, buttons: [EngineHouse.button, attic], last: 1)
+        effects += house.sayHello(session: 3, buttons: [EngineHouse.button, attic], haveOwnSerials: true, last: 1)
         let back = house.hearOwnClaim()
         effects += back + acknowledge(back, &house)
         return effects + house.wait(.seconds(20))
