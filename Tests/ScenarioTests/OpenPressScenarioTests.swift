@@ -300,6 +300,17 @@ struct OpenPressScenarioTests {
         #expect(Self.fate(house.hear(4) + house.hear(5, .up(.open)) + house.wait(.seconds(2))) == ["lamp one"])
     }
 
+    @Test("a hold that was told ends also if the engine is started again and finds the broker only later")
+    func heldOverRestart() {
+        var house = EngineHouse.leading(Self.held)
+        _ = Self.acknowledge(house.hear(1) + house.hear(2, .hold(ofSecondPress: false)), &house)
+        house.restart()
+        var effects = house.wait(.seconds(20))
+        effects += house.connect(last: 2, claimed: 2) + house.lead()
+        effects += house.hear(3, .up(.afterHold))
+        #expect(Self.fate(effects) == ["lamp end", "reported 1 to 2"])
+    }
+
     @Test("an engine that leads again does not end a hold whose end another engine has handled")
     func endedElsewhere() {
         var house = EngineHouse.leading(Self.held)
