@@ -73,7 +73,8 @@ extension FeedSource {
         init(own position: FeedPosition) {
             claim = position.claim
             accounted = min(position.done, position.claim.number)
-            lastTaken = position.claim.number
+            // What an earlier process of this engine has claimed and not done is inherited as from another engine.
+            lastTaken = accounted
         }
 
         /// The broker may forget retained topics while we have no connection to it.

@@ -76,7 +76,8 @@ package struct FeedSource: Sendable {
         /// The connection has perhaps lost the claims of messages of these buttons. Do not act on these messages any more; they are
         /// reported later.
         case gaveUp([GivenUp])
-        /// Another engine has claimed the last messages of the button, and so may have recognised gestures that are not decided here.
+        /// Another engine, or an earlier process of this one, has claimed the last messages of the button, and so may have recognised
+        /// gestures that are not decided here.
         ///
         /// - Parameter mayBeDown: whether some of these messages are not known to be done, so that they may be the beginning of a
         ///   press that has not ended. They were reported as interrupted.

@@ -190,8 +190,9 @@ struct FeedSourceTests {
         var talk = Self.source([Self.position(9, done: 8)])
         talk.given(.hello(hello(session: 2, [hall: facts(last: 12, claimed: 7)])))
         talk.when(
-            .lead(term: 2), expect: .interrupted(place(9), first: 9), .claim(claim(9, term: 2)),
-            .want(after: 9, session: 2), .record(claim(9, term: 2), done: 9), .done(done(9, term: 2)))
+            .lead(term: 2), expect: .interrupted(place(9), first: 9), .inherited(site: berlin, hall, mayBeDown: true),
+            .claim(claim(9, term: 2)), .want(after: 9, session: 2), .record(claim(9, term: 2), done: 9),
+            .done(done(9, term: 2)))
     }
 
     @Test("what this engine took is not interrupted by a lost connection if the broker has acknowledged its claim")
