@@ -247,7 +247,7 @@ extension Hub {
         // engine must not act on it. The press is restored nevertheless: if its hold was reported, the end of the hold must be
         // reported, too.
         if !record.recogniser.isEmpty, let source = record.source, EngineFeed.isSite(source: source) {
-            abandon(id, since: now, at: now)
+            abandon([id: now], at: now)
         }
         if let mode = record.triggerMode { advanceRules(.requested(.setTriggerMode(id, mode)), at: now) }
         if let percentage = record.batteryPercentage { advanceRules(.battery(id, Int64(percentage)), at: now) }

@@ -120,17 +120,22 @@ struct EngineHouse {
         take(.brokerConnected) + sayHello(last: last, claimed: claimed)
     }
 
+    /// - Parameter haveOwnSerials: whether each button has a serial number of its own. Otherwise all have the same, so that the engine
+    ///   uses only the first one.
     @discardableResult
     mutating func sayHello(
         from site: String = site, installation: String = "9f3c", session: Int = 1, term: Int = 0,
-        buttons: [ButtonID] = [button], last: Int = 0, claimed: Int = 0, battery: Int? = nil
+        buttons: [ButtonID] = [button], haveOwnSerials: Bool = false, last: Int = 0, claimed: Int = 0,
+        battery: Int? = nil
     ) -> [Hub.Effect] {
-        let facts = FeedHello.Button(
-            serial: "BA00-A00001", model: .flic2, name: "Hall", firmware: 11, battery: battery, last: last,
-            claimed: claimed)
+        func facts(_ index: Int) -> FeedHello.Button {
+            FeedHello.Button(
+                serial: "BA00-A0000\(haveOwnSerials ? index + 1 : 1)", model: .flic2, name: "Hall", firmware: 11,
+                battery: battery, last: last, claimed: claimed)
+        }
         let hello = FeedHello(
             site: site, installation: installation, session: session, term: term,
-            buttons: Dictionary(uniqueKeysWithValues: buttons.map { ($0, facts) }))
+            buttons: Dictionary(uniqueKeysWithValues: buttons.enumerated().map { ($0.element, facts($0.offset)) }))
         return hear("\(site)/feed/hello", hello.encoded())
     }
 
