@@ -96,11 +96,8 @@ struct EngineFeed: Sendable {
     private(set) var namesake: String?
     /// Another engine on the topics of this one's share, which has another number of shares.
     private var otherShare: (engine: String, share: EngineShare)?
-    /// What the broker does not let this engine do, such as `write TOPIC` with `+` for the button, and why. Refusals outlast the
-    /// connection, because a broker may end it after one.
-    private var refusals: [String: String] = [:]
-    /// The maximum number of entries of `refusals`.
-    private static let maximumRefusals = 64
+    /// What the broker does not let this engine do. Refused messages outlast the connection, because a broker may end it after one.
+    private var refusals = AccessRefusals("the broker refuses to let this engine")
 
     init(_ configuration: EngineConfiguration, stored: StoredFeed, installationID: String) {
         self.configuration = configuration
@@ -317,7 +314,7 @@ struct EngineFeed: Sendable {
     /// - Returns: the same as `takeSent`.
     mutating func takeAcknowledged(_ id: MessageID) -> String? {
         let topicName = takeSent(id)
-        if let topicName { accepted(topicName) }
+        if let topicName { refusals.published(topicName) }
         return topicName
     }
 
@@ -349,9 +346,7 @@ struct EngineFeed: Sendable {
     mutating func heardShare(_ share: EngineShare?, of engine: String) { otherShare = share.map { (engine, $0) } }
 
     /// A sentence for users; `nil` if all is well.
-    var fault: String? {
-        nameFault ?? shareFault ?? refusals.min { $0.key < $1.key }.map { Self.sentence($0.key, $0.value) }
-    }
+    var fault: String? { nameFault ?? shareFault ?? refusals.fault }
 
     /// `nil` without another engine with this one's name.
     var nameFault: String? {
@@ -372,33 +367,9 @@ struct EngineFeed: Sendable {
 
     // MARK: What the broker refuses
 
-    private static func sentence(_ access: String, _ reason: String) -> String {
-        // The reason of a refused subscription contains the advice.
-        let advice = reason.contains("access rules") ? "" : "; allow it in the broker's access rules"
-        return "the broker refuses to let this engine \(access): \(reason)\(advice)"
-    }
-
-    /// The topic of a message to a site with `+` for the button; other topics as they are.
-    private static func filter(_ topicName: String) -> String {
-        guard let topic = FeedTopic(topicName), let last = topicName.split(separator: "/").last else {
-            return topicName
-        }
-        return switch topic.kind {
-        case .hello, .messages: topicName
-        case .cursor, .done, .want: "\(topic.site)/feed/+/\(last)"
-        }
-    }
-
-    /// A message of this engine was refused.
-    ///
-    /// - Parameter reason: as the broker or the client says it.
-    /// - Returns: a sentence for the log, if the broker refuses the topic and did not before.
+    /// A message of this engine was not published (`AccessRefusals.publishFailed`).
     mutating func refused(_ topicName: String, _ reason: String) -> String? {
-        AccessRefusal.isOne(reason) ? note(refused: "write \(Self.filter(topicName))", reason) : nil
-    }
-
-    private mutating func accepted(_ topicName: String) {
-        if !refusals.isEmpty { refusals["write \(Self.filter(topicName))"] = nil }
+        refusals.publishFailed(topicName, reason)
     }
 
     /// The broker does not deliver the messages of a topic filter.
@@ -406,20 +377,14 @@ struct EngineFeed: Sendable {
     /// - Returns: a sentence for the log, if this is one of `subscriptions`, and the broker did not refuse it before.
     mutating func subscriptionRefused(_ topicFilter: String, _ reason: String) -> String? {
         guard subscriptions.contains(where: { $0.topicFilter == topicFilter }) else { return nil }
-        return note(refused: "read \(topicFilter)", reason)
+        return refusals.subscriptionRefused(topicFilter, reason)
     }
 
     /// The broker delivers the messages of a topic filter that it has refused before.
-    mutating func granted(_ topicFilter: String) { refusals["read \(topicFilter)"] = nil }
+    mutating func granted(_ topicFilter: String) { refusals.granted(topicFilter) }
 
     /// The broker is asked again for all subscriptions, because the connection is new.
-    mutating func subscribesAnew() { refusals = refusals.filter { !$0.key.hasPrefix("read ") } }
-
-    private mutating func note(refused access: String, _ reason: String) -> String? {
-        guard refusals[access] == nil, refusals.count < Self.maximumRefusals else { return nil }
-        refusals[access] = reason
-        return Self.sentence(access, reason)
-    }
+    mutating func subscribesAnew() { refusals.subscribesAnew() }
 
     // MARK: Settling
 
@@ -454,7 +419,7 @@ struct EngineFeed: Sendable {
             "state": .string(mode.rawValue), "term": .integer(Int64(term)),
             "patience": .integer(configuration.patience.limit.milliseconds),
             "fault": fault.map { .string($0) } ?? .null,
-            "refused": .array(refusals.keys.sorted().map(JSONValue.string)),
+            "refused": .array(refusals.list.map(JSONValue.string)),
             "sites": .array(sites.keys.sorted().map(JSONValue.string)),
         ]
     }
