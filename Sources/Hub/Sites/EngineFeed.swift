@@ -346,7 +346,15 @@ struct EngineFeed: Sendable {
     mutating func heardShare(_ share: EngineShare?, of engine: String) { otherShare = share.map { (engine, $0) } }
 
     /// A sentence for users; `nil` if all is well.
-    var fault: String? { nameFault ?? shareFault ?? refusals.fault }
+    var fault: String? { nameFault ?? shareFault ?? refusals.fault ?? restoreFault }
+
+    /// `nil` unless a restored site waits for an engine, and this one stands by.
+    private var restoreFault: String? {
+        source.unansweredRestores.first.map {
+            "\($0) was restored from an old copy of its disk, and no engine that leads has answered it since, so its presses wait "
+                + "in its journal: start the engine that leads, or see in the log why this one stands by"
+        }
+    }
 
     /// `nil` without another engine with this one's name.
     var nameFault: String? {
