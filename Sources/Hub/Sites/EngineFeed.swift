@@ -84,6 +84,7 @@ struct EngineFeed: Sendable {
     /// The last messages of each button that were taken and are not settled, one of each site that has it.
     private(set) var unsettled: [ButtonID: [FeedPlace]] = [:]
     private var handledPresses = HandledPresses()
+    private var overheardPresses = OverheardPresses()
     /// True if the timer of the rules has expired while this engine was fenced.
     private var isRulesTimerDue = false
     /// The fingerprint of the rules that the leadership was told.
@@ -193,7 +194,10 @@ struct EngineFeed: Sendable {
     /// True if the source of a button is a site that is connected.
     func isHere(source: String) -> Bool { Self.site(of: source).map { sites[$0] != nil } ?? false }
 
-    mutating func arrived(_ site: String, saying hello: FeedHello) { sites[site] = hello }
+    mutating func arrived(_ site: String, saying hello: FeedHello) {
+        if sites[site]?.installation != hello.installation { overheardPresses.forget(site) }
+        sites[site] = hello
+    }
 
     /// - Returns: the buttons that the site had.
     mutating func left(_ site: String) -> [ButtonID] { sites.removeValue(forKey: site)?.buttons.keys.sorted() ?? [] }
@@ -210,6 +214,7 @@ struct EngineFeed: Sendable {
     mutating func leads(in term: Int) {
         mode = .leading
         fencedAt = nil
+        overheardPresses.forgetAll()
         self.term = term
     }
 
@@ -405,6 +410,28 @@ struct EngineFeed: Sendable {
 
     /// True if the press was handled, perhaps when another site sent it.
     func hasHandled(_ press: ButtonEvent) -> Bool { handledPresses.contains(press) }
+
+    /// True if the press or a later one of its button and boot was handled. An engine that has just taken over knows that of
+    /// presses that the former one has claimed, and their records are not on its disk.
+    func isOver(_ press: ButtonEvent) -> Bool { handledPresses.contains(press) || handledPresses.hasLater(press) }
+
+    /// Notes what another engine handles while this one stands by.
+    mutating func overhear(_ topic: FeedTopic, _ payload: [UInt8]) {
+        guard mode != .leading else { return }
+        switch topic.kind {
+        case .messages(let button):
+            guard let message = try? FeedMessage(parsing: payload, of: button) else { break }
+            overheardPresses.heard(message, of: button, from: topic.site)
+        case .cursor(let button):
+            guard overheardPresses.count > 0, let claim = try? FeedCursor(parsing: payload),
+                claim.installation == sites[topic.site]?.installation
+            else { break }
+            for press in overheardPresses.claimed(claim.number, of: button, from: topic.site) where !isOver(press) {
+                handledPresses.add(press, from: topic.site)
+            }
+        case .hello, .done, .want: break
+        }
+    }
 
     /// A site does not have the button any more.
     mutating func removed(_ button: ButtonID) { handledPresses.forget(button) }

@@ -1,6 +1,6 @@
 import ButtonModel
 
-/// The presses of sites' buttons that this process has handled.
+/// The presses of sites' buttons that this process has handled, and those that it knows another engine to have claimed.
 ///
 /// A button that is carried from one site to another repeats there what the first site could not confirm. The first site may
 /// also have presses that it could not send before those of the other one, and that are too late now. Both are older than the
@@ -38,6 +38,13 @@ struct HandledPresses: Sendable {
     func contains(_ event: ButtonEvent) -> Bool {
         (runs[event.button] ?? []).contains {
             $0.bootID == event.bootID && $0.part == event.part && $0.counters.contains(event.counter)
+        }
+    }
+
+    /// True if a later press of the same boot was handled.
+    func hasLater(_ event: ButtonEvent) -> Bool {
+        (runs[event.button] ?? []).contains {
+            $0.bootID == event.bootID && $0.part == event.part && $0.counters.upperBound > event.counter
         }
     }
 

@@ -109,7 +109,11 @@ extension Hub {
         let cursor = buttons[button]?.stored.cursor ?? EventCursor()
         // A button repeats at its other site what it has told the first one and was not told to forget.
         let old = steps.compactMap { step in
-            if case .press(let event) = step, cursor.covers(EventCursor(event)) { event } else { nil }
+            if case .press(let event) = step, cursor.covers(EventCursor(event)) || feed?.isOver(event) == true {
+                event
+            } else {
+                nil
+            }
         }
         if let former = buttons[button]?.source, former != EngineFeed.source(of: place.site),
             EngineFeed.isSite(source: former)
@@ -130,7 +134,7 @@ extension Hub {
         var movements: [ButtonMovement] = []
         for step in steps {
             switch step {
-            case .press(let event) where cursor.covers(EventCursor(event)): break
+            case .press(let event) where old.contains(event): break
             case .press(let event): events.append(event)
             case .turn(let movement): movements.append(movement)
             }
