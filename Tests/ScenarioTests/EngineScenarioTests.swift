@@ -244,6 +244,27 @@ struct EngineScenarioTests {
         #expect(!EngineHouse.story(late).contains("lamp on") && EngineHouse.events(late) == [])
     }
 
+    @Test("a message with a repeated press and a new one, which is acted on, is not reported after a restart of the engine")
+    func repeatedAndNew() {
+        let other = "tryck/paris2"
+        var house = EngineHouse.leading(.lamp)
+        house.hear(1, counter: 5)
+        house.restart()
+        house.connect(last: 1, claimed: 1)
+        house.sayHello(from: other)
+        house.lead()
+        let steps = (5...6).map { counter in
+            FeedStep.press(
+                ButtonEvent(
+                    button: EngineHouse.button, bootID: 7, counter: UInt32(counter), step: .down,
+                    ticks: UInt64(counter) * 3277))
+        }
+        let message = FeedMessage(number: 1, previous: 0, content: .steps(steps))
+        let effects = house.hear("\(other)/feed/\(EngineHouse.button)", message.encoded())
+        #expect(EngineHouse.story(effects).filter { $0 == "lamp on" }.count == 1)
+        #expect(EngineHouse.events(effects) == [])
+    }
+
     @Test("how far everything is done is said to each of two sites that have a button")
     func doneAtBothSites() {
         let other = "tryck/paris2"
