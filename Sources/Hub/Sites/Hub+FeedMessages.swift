@@ -156,7 +156,9 @@ extension Hub {
             completePress(at: now)
             dialsTurned(button, movements, at: now)
         }
-        reportUnhandled(old, of: place, at: now)
+        // The message was acted on. A button sends its presses in order and without gaps, so the old ones among them were handled,
+        // perhaps before this process began.
+        if events.isEmpty { reportUnhandled(old, of: place, at: now) }
     }
 
     /// Reports a message of the site that had the button before. All of its presses are older than the newest press of the
