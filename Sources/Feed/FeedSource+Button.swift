@@ -23,6 +23,9 @@ extension FeedSource {
         /// The first and the last message that this process took and that is not settled.
         var open: ClosedRange<Int>?
         var formerOpen: FormerOpen?
+        /// The number of the last message that this process took, or that it knows to have been taken and told its owner; `nil` if the
+        /// owner knows of none.
+        var lastTaken: Int?
         /// The numbers of the claims that were published on this connection and that the broker has not acknowledged, in order.
         var announced: [Int] = []
         /// The first and the last message that this process took and whose claim the broker has not acknowledged. If the connection
@@ -62,11 +65,15 @@ extension FeedSource {
             return taken.first { $0.number >= first }?.at
         }
 
+        /// When the first message was taken that is open; `nil` if none is.
+        var openSince: Instant? { open.flatMap { open in taken.first { $0.number >= open.lowerBound }?.at } }
+
         init() {}
 
         init(own position: FeedPosition) {
             claim = position.claim
             accounted = min(position.done, position.claim.number)
+            lastTaken = position.claim.number
         }
 
         /// The broker may forget retained topics while we have no connection to it.
@@ -99,6 +106,7 @@ extension FeedSource {
         mutating func forgetFormer() {
             open = nil
             unconfirmed = nil
+            lastTaken = nil
             forgetTaken()
         }
 

@@ -26,6 +26,7 @@ extension FeedSource {
         guard let button = self[key] else { return }
         waiting.remove(key)
         asked.insert(key)
+        let hasOpen = button.formerOpen != nil || button.accounted < button.cursor
         if let former = button.formerOpen {
             effects.append(.interrupted(former.place, first: former.first))
             self[key]?.formerOpen = nil
@@ -33,6 +34,10 @@ extension FeedSource {
         if button.accounted < button.cursor {
             effects.append(.interrupted(place(key, button.cursor), first: button.accounted + 1))
             self[key]?.accounted = button.cursor
+        }
+        if button.cursor > button.lastTaken ?? 0, hasOpen || button.lastTaken != nil {
+            effects.append(.inherited(site: key.site, key.button, mayBeDown: hasOpen))
+            self[key]?.lastTaken = button.cursor
         }
         // What an earlier connection may have lost is reported.
         if button.isReconnected {
@@ -74,6 +79,7 @@ extension FeedSource {
             number: message.number, term: term, engine: engine, installation: hello.installation,
             session: hello.session)
         button.accounted = message.number
+        button.lastTaken = message.number
         button.state = .inStep
         button.hasGap = false
         // A report of lost messages behind an open message needs no entry: it counts as done when nothing is open any more.

@@ -52,6 +52,8 @@ package struct FeedSource: Sendable {
         case acknowledged(topicName: String)
         /// A message of `Effect.publish` was not published, and the connection is still up.
         case refused(topicName: String)
+        /// The open messages of a button are given up, because they belong to a gesture with messages that are.
+        case giveUp(site: String, ButtonID)
         /// The process ends, or cannot record any more: publish how far everything is done. `standBy` follows.
         case resign
         case timerFired
@@ -71,9 +73,14 @@ package struct FeedSource: Sendable {
         /// These messages were claimed by an engine that no longer leads, perhaps by this one before it ended, or by this one on
         /// a connection that ended before the broker had acknowledged the claims. It is not known whether they were done.
         case interrupted(FeedPlace, first: Int)
-        /// The connection has perhaps lost the claims of messages that were taken since this time. Do not act on these messages any
-        /// more; they are reported later.
-        case gaveUp(site: String, ButtonID, since: Instant)
+        /// The connection has perhaps lost the claims of messages of these buttons. Do not act on these messages any more; they are
+        /// reported later.
+        case gaveUp([GivenUp])
+        /// Another engine has claimed the last messages of the button, and so may have recognised gestures that are not decided here.
+        ///
+        /// - Parameter mayBeDown: whether some of these messages are not known to be done, so that they may be the beginning of a
+        ///   press that has not ended. They were reported as interrupted.
+        case inherited(site: String, ButtonID, mayBeDown: Bool)
         /// The site's hello. It is repeated whenever something in it changes.
         case known(site: String, FeedHello)
         /// The site has no connection.
@@ -88,6 +95,20 @@ package struct FeedSource: Sendable {
         case cancelTimer
         /// Another program has violated the protocol; for the log.
         case anomaly(String)
+    }
+
+    /// The messages of a button that are not acted on any more.
+    package struct GivenUp: Hashable, Sendable {
+        package var site: String
+        package var button: ButtonID
+        /// When the first of them was taken.
+        package var since: Instant
+
+        package init(site: String, button: ButtonID, since: Instant) {
+            self.site = site
+            self.button = button
+            self.since = since
+        }
     }
 
     /// The minimum interval between two messages that tell a site that its hello counts as an old one.
@@ -209,6 +230,7 @@ package struct FeedSource: Sendable {
         case .settled(let place): settled(place, at: now)
         case .acknowledged(let name): acknowledged(name)
         case .refused(let name): refused(name, at: now)
+        case .giveUp(let site, let id): giveUp(ButtonKey(site: site, button: id))
         case .resign:
             let keys = deadlines.keys.compactMap { if case .done(let key) = $0 { key } else { nil } }
             for key in keys.sorted() { publishDone(key, at: now) }
@@ -259,6 +281,15 @@ package struct FeedSource: Sendable {
         stop()
         isConnected = false
         unacknowledgedCount = 0
+        // What is given up comes first, so that nothing is recognised in it because the site is gone.
+        var givenUp: [GivenUp] = []
+        for key in allKeys {
+            if let since = self[key]?.givenUpSince {
+                givenUp.append(GivenUp(site: key.site, button: key.button, since: since))
+            }
+            self[key]?.connectionEnded()
+        }
+        if !givenUp.isEmpty { effects.append(.gaveUp(givenUp)) }
         for name in sites.keys.sorted() {
             deadlines.cancel(.hello(name))
             sites[name]?.waitingHello = nil
@@ -268,12 +299,12 @@ package struct FeedSource: Sendable {
             sites[name]?.isHere = false
             effects.append(.offline(site: name))
         }
-        for key in allKeys {
-            if let since = self[key]?.givenUpSince {
-                effects.append(.gaveUp(site: key.site, key.button, since: since))
-            }
-            self[key]?.connectionEnded()
-        }
+    }
+
+    private mutating func giveUp(_ key: ButtonKey) {
+        guard let since = self[key]?.openSince else { return }
+        self[key]?.giveUpOpen()
+        effects.append(.gaveUp([GivenUp(site: key.site, button: key.button, since: since)]))
     }
 
     mutating func forgetStates(of site: String) {

@@ -26,6 +26,8 @@ struct ButtonRecogniser: Sendable {
     /// In ascending order.
     private var rotationDurations: [Duration]
     private var windows: [RotationWindow] = []
+    /// True if a press of a part that was never pressed here may be down, and only another program knows it.
+    private var mayBeDown = false
 
     init(_ button: ButtonID, _ vocabulary: Vocabulary, _ grammar: Grammar) {
         self.button = button
@@ -60,6 +62,7 @@ struct ButtonRecogniser: Sendable {
         for index in machines.indices where machines[index].part == part { return index }
         var machine = PressMachine(button: button, part: part, grammar: grammar)
         machine.isInChord = !chords.isEmpty
+        if mayBeDown { machine.inherit(mayBeDown: true) }
         machines.append(machine)
         return machines.count - 1
     }
@@ -91,6 +94,15 @@ struct ButtonRecogniser: Sendable {
         for index in machines.indices { machines[index].abandon() }
         windows = []
     }
+
+    /// Forgets the presses and rotations so far, because another program has handled them.
+    mutating func inherit(mayBeDown: Bool) {
+        self.mayBeDown = mayBeDown
+        for index in machines.indices { machines[index].inherit(mayBeDown: mayBeDown) }
+        windows = []
+    }
+
+    var hasUndecided: Bool { !windows.isEmpty || machines.contains { !$0.isIdle } }
 
     /// The machine whose press is down while this part is turned.
     private func pressedMachine(turning part: ButtonPart?) -> Int? {

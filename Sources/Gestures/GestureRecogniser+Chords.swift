@@ -1,4 +1,4 @@
-import ButtonModel
+package import ButtonModel
 
 /// A chord whose members are all down. A `hold` chord fires if they stay down.
 struct FormedChord: Hashable, Sendable {
@@ -39,6 +39,13 @@ extension GestureRecogniser {
             guard !own.isEmpty || !rows[index].chords.isEmpty else { continue }
             rows[index].configure(chords: own, within: own.map { chords[$0].within }.max() ?? .zero, at: now)
         }
+    }
+
+    /// The other buttons whose presses a chord has taken together with a press of this button, if all are still down.
+    package func partners(of button: ButtonID) -> [ButtonID] {
+        guard let row = existingRowIndex(of: button) else { return [] }
+        let fired = rows[row].chords.filter { chordMembers[$0].allSatisfy { rows[$0].member?.hasFired == true } }
+        return Set(fired.flatMap { chordMembers[$0] }).subtracting([row]).map { rows[$0].button }.sorted()
     }
 
     mutating func handleMember(

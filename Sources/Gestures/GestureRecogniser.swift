@@ -14,8 +14,14 @@ package struct GestureRecogniser: Sendable {
         /// A hold in progress ends without its `up`, because the link timed out, or the button rebooted or was removed.
         /// `silentFor` is the minimum time since the last packet of the button.
         case holdEndMissed(ButtonID, silentFor: Duration)
-        /// Nothing is recognised in the presses of the button so far. Only a hold that was reported still ends.
-        case abandoned(ButtonID)
+        /// Nothing is recognised in the presses of the buttons so far. Only a hold that was reported still ends.
+        case abandoned([ButtonID])
+        /// Another program has handled the events of the button until now. Nothing is recognised in the presses so far, and no hold
+        /// ends.
+        ///
+        /// - Parameter mayBeDown: whether a press may be down that only the other program knows. It is in no gesture, but if its `up`
+        ///   shows that it was a hold, the end of that hold is reported.
+        case inherited(ButtonID, mayBeDown: Bool)
         case timerFired
     }
 
@@ -100,6 +106,9 @@ package struct GestureRecogniser: Sendable {
         for row in rows.indices { rearm(row) }
     }
 
+    /// True if a press of the button is down or may become part of a gesture, or a rotation is collected.
+    package func hasUndecided(of button: ButtonID) -> Bool { rowIndices[button].map { rows[$0].hasUndecided } ?? false }
+
     /// Handles an input, and returns the gestures and movements that it completes, in order.
     package mutating func handle(_ input: Input, at now: Instant) -> [RecognisedEvent] {
         var output: [RecognisedEvent] = []
@@ -133,9 +142,18 @@ package struct GestureRecogniser: Sendable {
                 rows[row].machines[machine].endHold(silentFor: duration, at: now, into: &output)
             }
             rearm(row)
-        case .abandoned(let button):
-            guard let row = rowIndices[button] else { return [] }
-            rows[row].abandon()
+        case .abandoned(let buttons):
+            let abandoned = buttons.compactMap { rowIndices[$0] }
+            // A chord that fails releases none of these presses.
+            for row in abandoned { rows[row].abandon() }
+            for row in abandoned {
+                endMembership(of: row, at: now, into: &output)
+                rearm(row)
+            }
+        case .inherited(let button, let mayBeDown):
+            guard mayBeDown || rowIndices[button] != nil else { return [] }
+            let row = rowIndex(of: button)
+            rows[row].inherit(mayBeDown: mayBeDown)
             endMembership(of: row, at: now, into: &output)
             rearm(row)
         case .timerFired:

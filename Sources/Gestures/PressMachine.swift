@@ -31,6 +31,7 @@ import ButtonModel
 /// | not released | `down`, because the `up` was lost          | undecided | gestures without the lost press; `down`   |
 /// | any          | link lost                                  | unchanged | nothing; timers wait until `settlesAt`    |
 /// | any but a reported hold | abandoned                       | spent, or released | nothing                          |
+/// | any          | inherited                                  | released  | nothing; at an `up` after a hold `hold_release` |
 ///
 /// The hold threshold is `holdAfter` or the first stage, whichever is earlier.
 ///
@@ -96,6 +97,8 @@ struct PressMachine: Sendable {
     var lostLinkDuringPress = false
     /// True if the train, or its beginning, was restored from an earlier process.
     var isRestored = false
+    /// True until the next `down` if a press may be down that only another program knows (`PressMachine+Inherited.swift`).
+    var isInherited = false
     /// The host's clock decides nothing before this instant, because missing events may still arrive.
     var settlesAt: Instant?
     /// When the link was lost; `nil` if it was not lost since the latest press began.
@@ -128,8 +131,11 @@ struct PressMachine: Sendable {
         settlesAt = event.wasQueued && !event.wasQueuedLast ? now + GestureRecogniser.storedEventGap : nil
         lostLinkDuringPress = false
         if isRestored { ageRestoredPresses(by: event.age, to: clock.moment, clock.instant) }
+        if isInherited, event.step != .down { return handleInherited(event, into: &output) }
         if startsOver && event.step == .down {
-            usesButtonVerdicts = grammar.verdictMode != nil && !isInChord && !isCountedWithDecidedPress(event)
+            usesButtonVerdicts =
+                grammar.verdictMode != nil && !isInChord && !isInherited && !isCountedWithDecidedPress(event)
+            isInherited = false
         }
         if event.step == .down { latestPress = clock.latest }
         if event.isTimeRough { switchToVerdicts() }

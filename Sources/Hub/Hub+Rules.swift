@@ -245,7 +245,7 @@ extension Hub {
         // An earlier process has not decided the press, so the engine that leads next reports it, and this one must not act on it.
         // The press is restored all the same, because a hold that was reported still ends.
         if !record.recogniser.isEmpty, let source = record.source, EngineFeed.isSite(source: source) {
-            abandon(id, since: now, at: now)
+            abandon([id: now], at: now)
         }
         if let mode = record.triggerMode { advanceRules(.requested(.setTriggerMode(id, mode)), at: now) }
         if let percentage = record.batteryPercentage { advanceRules(.battery(id, Int64(percentage)), at: now) }

@@ -273,7 +273,7 @@ package struct Hub: Sendable {
         control = ControlPlane(configuration)
         metrics = MetricsState(isEnabled: configuration.hasMetrics)
         missedPresses = MissedPresses(stored.buttons)
-        feed = configuration.engine.map { EngineFeed($0, stored: stored.feed, installationID: stored.installationID) }
+        feed = configuration.engine.map { EngineFeed($0, stored: stored) }
         uplink = configuration.uplink.map {
             SiteUplink($0, stored: stored.feed.uplink, installationID: stored.installationID)
         }

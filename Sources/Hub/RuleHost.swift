@@ -223,6 +223,12 @@ struct RuleHost: Sendable {
     /// The encoded state of a button's undecided press train, to be stored with its events.
     func savedTrain(of button: ButtonID) -> String { engine.savedTrain(of: button) }
 
+    /// True if something of the button is undecided: `RuleEngine.hasUndecided`.
+    func hasUndecided(of button: ButtonID) -> Bool { engine.hasUndecided(of: button) }
+
+    /// The buttons that are in a chord with this one: `RuleEngine.partners`.
+    func partners(of button: ButtonID) -> [ButtonID] { engine.partners(of: button) }
+
     func declaredName(of button: ButtonID) -> String? { engine.declaredName(of: button) }
 
     /// The policy for events that are published over MQTT.

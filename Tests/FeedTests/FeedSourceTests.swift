@@ -157,10 +157,32 @@ struct FeedSourceTests {
         talk.given(.done(done(6)))
         talk.given(.hello(hello([hall: facts(last: 12, claimed: 8, done: 5)])))
         talk.when(
-            .lead(term: 2), expect: .interrupted(place(9), first: 7), .want(after: 9), .record(claim(9), done: 9),
-            .done(done(9, term: 2)))
+            .lead(term: 2), expect: .interrupted(place(9), first: 7), .inherited(site: berlin, hall, mayBeDown: true),
+            .want(after: 9), .record(claim(9), done: 9), .done(done(9, term: 2)))
         talk.given(.standBy)
         talk.when(.lead(term: 2), expect: .want(after: 9))
+    }
+
+    @Test("an engine that leads again inherits the buttons whose messages another one has claimed, each once")
+    func inherited() {
+        func inherits(_ effects: [FeedSource.Effect]) -> [Bool] {
+            effects.compactMap { if case .inherited(_, hall, let mayBeDown) = $0 { mayBeDown } else { nil } }
+        }
+        var talk = Self.leading(facts(last: 7, claimed: 7))
+        talk.given(.message(message(8)))
+        talk.given(.settled(place(8)))
+        talk.given(.standBy)
+        #expect(inherits(talk.given(.lead(term: 2))) == [])
+        talk.given(.standBy)
+        talk.given(.claim(claim(10, term: 3, engine: "b1")))
+        talk.given(.done(done(10, term: 3)))
+        #expect(inherits(talk.given(.lead(term: 4))) == [false])
+        talk.given(.standBy)
+        talk.given(.claim(claim(12, term: 5, engine: "b1")))
+        talk.given(.done(done(11, term: 5)))
+        #expect(inherits(talk.given(.lead(term: 6))) == [true])
+        talk.given(.standBy)
+        #expect(inherits(talk.given(.lead(term: 7))) == [])
     }
 
     @Test("an engine that comes back reports what its own disk and the site know of, if the broker has forgotten all")
@@ -202,8 +224,9 @@ struct FeedSourceTests {
     func lateClaim() {
         var talk = Self.leading(facts(last: 9, claimed: 4))
         talk.when(
-            .claim(claim(6, engine: "a2")), expect: .interrupted(place(6), first: 5), .want(after: 6),
-            .record(claim(6), done: 6), .done(done(6)))
+            .claim(claim(6, engine: "a2")), expect: .interrupted(place(6), first: 5),
+            .inherited(site: berlin, hall, mayBeDown: true), .want(after: 6), .record(claim(6), done: 6), .done(done(6))
+        )
         #expect(talk.machine.sites[berlin]?.buttons[hall]?.state == .asking)
     }
 
@@ -740,7 +763,8 @@ struct FeedSourceTests {
         talk.given(.message(message(9)))
         talk.given(.fence)
         talk.wait(.seconds(1))
-        talk.when(.disconnected, expect: .offline(site: berlin), .gaveUp(site: berlin, hall, since: since))
+        talk.when(
+            .disconnected, expect: .gaveUp([.init(site: berlin, button: hall, since: since)]), .offline(site: berlin))
         talk.given(.settled(place(9)))
         talk.given(.connected)
         talk.given(.hello(hello([hall: facts(last: 10, claimed: 8, done: 7)])))

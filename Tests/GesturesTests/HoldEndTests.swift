@@ -146,4 +146,33 @@ struct HoldEndTests {
         room.rest()
         #expect(room.gestures.isEmpty)
     }
+
+    @Test(
+        "an up whose down another program has handled ends the hold that it may have told, and is in no other gesture",
+        arguments: vocabularies)
+    func inherited(vocabulary: Vocabulary) {
+        var room = Room(vocabulary)
+        room.handle(.inherited(.kitchen, mayBeDown: true))
+        room.now = .start + .seconds(4)
+        room.hear(Self.events[2])
+        room.rest()
+        #expect(room.told.map(\.word) == ["up", "hold_release"])
+        #expect(room.told.last?.hold == RecognisedEvent.Lateness(wasQueued: false, age: .zero))
+        #expect(room.told.last?.heldFor == .seconds(1))
+    }
+
+    @Test(
+        "an inherited button ends no hold with an up that came before a hold, and no hold that was told before",
+        arguments: vocabularies)
+    func inheritedClick(vocabulary: Vocabulary) {
+        for mayBeDown in [true, false] {
+            var room = Self.held(Room(vocabulary))
+            room.handle(.inherited(.kitchen, mayBeDown: mayBeDown))
+            let click = Button().events(of: Room.presses("4000-4200"))
+            if !mayBeDown { room.hear(click[0]) }
+            room.hear(click[1])
+            room.rest()
+            #expect(!room.told.contains { $0.kind == .holdRelease })
+        }
+    }
 }

@@ -3,6 +3,7 @@ import Feed
 import Hub
 import JSON
 import MQTTTopics
+import Rules
 import Testing
 
 /// An engine takes a press, and has not decided it or carried it out when the connection ends, or when another engine leads. The
@@ -43,6 +44,14 @@ struct OpenPressScenarioTests {
         rules:
           - {id: dim, triggers: {button: any, event: hold}, actions: {publish: {topic: lamp, payload: dim}}}
           - {id: end, triggers: {button: any, event: hold_release}, actions: {publish: {topic: lamp, payload: end}}}
+        """
+
+    private static let turns: HouseRules = """
+        version: 1
+        rules:
+          - id: turns
+            triggers: {button: any, event: rotate_clockwise}
+            actions: [{publish: {topic: lamp, payload: "{{ trigger.steps }}"}}, {delay: 5s}]
         """
 
     /// What became of presses: the messages to the lamp, the programs, and the numbers of messages that were reported.
@@ -269,5 +278,235 @@ struct OpenPressScenarioTests {
         house.pass(.seconds(120))
         effects += Self.comeBack(&house, last: 2, claimed: 2)
         #expect(Self.fate(effects) == ["reported 1 to 2"])
+    }
+
+    // MARK: What another engine has begun
+
+    @Test("a hold that another engine may have told is ended by the engine that leads when the button is released")
+    func inheritedHold() {
+        var house = EngineHouse(Self.held)
+        var effects = house.connect(last: 2, claimed: 2) + house.lead()
+        effects += house.hear(3, .up(.afterHold))
+        #expect(Self.fate(effects) == ["lamp end", "reported 1 to 2"])
+        #expect(Self.fate(house.hear(4) + house.hear(5, .up(.click)) + house.wait(.seconds(2))) == [])
+    }
+
+    @Test("a click whose down another engine has claimed is reported, and the next one is acted on")
+    func inheritedClick() {
+        var house = EngineHouse(Self.verdicts)
+        var effects = house.connect(last: 1, claimed: 1) + house.lead()
+        effects += house.hear(2, .up(.open)) + house.hear(3, .clickTimeout) + house.wait(.seconds(2))
+        #expect(Self.fate(effects) == ["reported 1 to 1"])
+        #expect(Self.fate(house.hear(4) + house.hear(5, .up(.open)) + house.wait(.seconds(2))) == ["lamp one"])
+    }
+
+    @Test("an engine that leads again does not end a hold whose end another engine has handled")
+    func endedElsewhere() {
+        var house = EngineHouse.leading(Self.held)
+        let taken = house.hear(1) + house.hear(2, .hold(ofSecondPress: false))
+        _ = Self.acknowledge(taken, &house)
+        #expect(Self.fate(taken) == ["lamp dim"])
+        #expect(Self.fate(Self.lead(&house, over: 3)) == [])
+        #expect(house.status["engine"]?["state"] == "leading")
+        #expect(Self.fate(house.hear(4) + house.hear(5, .up(.click)) + house.wait(.seconds(2))) == [])
+    }
+
+    // MARK: What is not decided yet
+
+    /// A message with a turn by 10 steps.
+    private static func turn(_ number: Int, _ house: inout EngineHouse) -> [Hub.Effect] {
+        let movement = ButtonMovement(button: EngineHouse.button, part: .dial, steps: 10)
+        let message = FeedMessage(number: number, previous: number - 1, content: .steps([.turn(movement)]))
+        return house.take(
+            .expiringMessageReceived(
+                topicName: "\(EngineHouse.site)/feed/\(EngineHouse.button)", payload: message.encoded(),
+                retained: false,
+                remaining: .seconds(3600)))
+    }
+
+    /// Lets the time pass in which turns are collected.
+    private static func collect(_ house: inout EngineHouse) -> [Hub.Effect] {
+        house.pass(.milliseconds(200))
+        return house.take(.timerFired)
+    }
+
+    @Test("turns that are collected when the claim of the last one is lost are reported together, and not acted on")
+    func collectedTurns() {
+        var house = EngineHouse.leading(Self.turns)
+        _ = Self.acknowledge(Self.turn(1, &house), &house)
+        var effects = Self.breakOff(&house, Self.turn(2, &house))
+        effects += Self.comeBack(&house, last: 2, claimed: 1)
+        #expect(Self.fate(effects) == ["reported 1 to 2"])
+    }
+
+    @Test("turns that wait for a run of their rule when the claim of the last one is lost are reported together")
+    func accumulatedTurns() {
+        var house = EngineHouse.leading(Self.turns)
+        var effects = Self.turn(1, &house)
+        _ = Self.acknowledge(effects, &house)
+        effects += Self.collect(&house)
+        _ = Self.acknowledge(Self.turn(2, &house), &house)
+        effects += Self.collect(&house)
+        let last = Self.turn(3, &house)
+        effects += Self.collect(&house) + Self.breakOff(&house, last)
+        effects += Self.comeBack(&house, last: 3, claimed: 2)
+        #expect(Self.fate(effects) == ["lamp 10", "reported 2 to 3"])
+    }
+
+    @Test("a turn that is collected when the engine is killed is reported")
+    func killedTurn() {
+        var house = EngineHouse.leading(Self.turns)
+        var effects = Self.turn(1, &house)
+        _ = Self.acknowledge(effects, &house)
+        house.restart()
+        effects += house.connect(last: 1, claimed: 1) + house.lead()
+        #expect(Self.fate(effects) == ["reported 1 to 1"])
+    }
+
+    @Test("a stored press that a rule keeps until the last one arrives is reported if the engine is killed meanwhile")
+    func keptPress() {
+        var house = EngineHouse.leading(
+            """
+            version: 1
+            defaults: {queued: {max_age: 60s, keep: last}}
+            rules:
+              - {id: lamp, triggers: {button: any, event: down}, actions: {publish: {topic: lamp, payload: "on"}}}
+            """)
+        var effects = house.hear(1, after: .seconds(2))
+        _ = Self.acknowledge(effects, &house)
+        house.restart()
+        effects += house.connect(last: 1, claimed: 1) + house.lead()
+        #expect(Self.fate(effects) == ["reported 1 to 1"])
+    }
+
+    @Test("an engine forgets at its start what was kept or waited, so that it is not acted on without sites either")
+    func forgottenAtStart() {
+        var house = EngineHouse.leading(
+            """
+            version: 1
+            rules:
+              - id: last
+                queued: {max_age: 60s, keep: last}
+                triggers: {button: any, event: down}
+                actions: {publish: {topic: lamp, payload: last}}
+              - id: later
+                queued: accept
+                on_restart: resume
+                triggers: {button: any, event: down}
+                actions: [{delay: 60s}, {publish: {topic: lamp, payload: later}}]
+            """)
+        house.hear(1, after: .seconds(2))
+        #expect(house.stored.rules.keptEvents.count == 1 && house.stored.rules.waitingRuns.count == 1)
+        house.restart()
+        #expect(house.stored.rules.keptEvents.isEmpty && house.stored.rules.waitingRuns.isEmpty)
+    }
+
+    @Test("the end of a press that was given up is done, so that it is not reported when the engine is killed later")
+    func doneBehindGivenUp() {
+        var house = EngineHouse.leading(Self.verdicts)
+        _ = Self.acknowledge(house.hear(1), &house)
+        house.restart()
+        _ = Self.acknowledge(house.connect(last: 1, claimed: 1) + house.lead(), &house)
+        _ = Self.acknowledge(house.hear(2, .up(.click)), &house)
+        house.wait(.seconds(3))
+        house.restart()
+        #expect(Self.fate(house.connect(last: 2, claimed: 2) + house.lead()) == [])
+    }
+
+    // MARK: Presses that belong together
+
+    private static let attic = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0002))
+
+    /// An engine that leads, with the buttons hall and attic, and a rule for a chord of both.
+    private static func chord(_ event: String, _ action: String) -> EngineHouse {
+        var house = EngineHouse.leading(
+            HouseRules(
+                """
+                version: 1
+                buttons: {hall: {address: "80:E4:DA:00:00:01"}, attic: {address: "80:E4:DA:00:00:02"}}
+                rules:
+                  - {id: both, triggers: {chord: [hall, attic], event: \(event)}, actions: [\(action)]}
+                  - {id: one, triggers: {button: attic, event: click}, actions: {publish: {topic: lamp, payload: one}}}
+                """))
+        _ = acknowledge(house.sayHello(session: 2, buttons: [EngineHouse.button, attic]), &house)
+        return house
+    }
+
+    /// The same engine leads again, and the site knows of the claims of attic.
+    private static func comeBackWithBoth(_ house: inout EngineHouse) -> [Hub.Effect] {
+        var effects = house.take(.brokerConnected)
+        effects += house.sayHello(session: 3, buttons: [EngineHouse.button, attic], last: 1)
+        let back = house.hearOwnClaim()
+        effects += back + acknowledge(back, &house)
+        return effects + house.wait(.seconds(20))
+    }
+
+    @Test("a press that a chord has held back is acted on if the chord fails because its other press is given up")
+    func chordWithLostClaim() {
+        var house = Self.chord("hold", "{publish: {topic: lamp, payload: both}}")
+        _ = Self.acknowledge(house.hear(1, of: Self.attic), &house)
+        let taken = house.hear(1)
+        house.pass(.milliseconds(500))
+        var effects = Self.breakOff(&house, taken)
+        effects += Self.comeBackWithBoth(&house)
+        #expect(Self.fate(effects).sorted() == ["lamp one", "reported 1 to 1"])
+    }
+
+    @Test("a press that waits for the other one of a chord when the connection ends is acted on")
+    func heldBack() {
+        var house = Self.chord("down", "{publish: {topic: lamp, payload: both}}")
+        _ = Self.acknowledge(house.hear(1, of: Self.attic), &house)
+        var effects = Self.breakOff(&house)
+        effects += Self.comeBackWithBoth(&house)
+        #expect(Self.fate(effects) == ["lamp one"])
+    }
+
+    @Test("both presses of a chord are reported if one is given up and the run of the chord ends for that")
+    func firedChord() {
+        var house = Self.chord("down", "{delay: 5s}, {publish: {topic: lamp, payload: both}}")
+        _ = Self.acknowledge(house.hear(1, of: Self.attic), &house)
+        var effects = Self.breakOff(&house, house.hear(1))
+        effects += Self.comeBackWithBoth(&house)
+        #expect(Self.fate(effects) == ["reported 1 to 1", "reported 1 to 1"])
+    }
+
+    @Test("a run that has gone on with a second press ends if that is given up")
+    func secondPress() {
+        var house = EngineHouse.leading(
+            """
+            version: 1
+            rules:
+              - id: later
+                triggers: {button: any, event: up}
+                actions:
+                  - {wait_for: {button: any, event: down}, timeout: 60s}
+                  - {delay: 5s}
+                  - {publish: {topic: lamp, payload: "on"}}
+            """)
+        _ = Self.acknowledge(house.hear(1) + house.hear(2, .up(.click)), &house)
+        _ = house.wait(.seconds(1))
+        var effects = Self.breakOff(&house, house.hear(3))
+        effects += Self.comeBack(&house, last: 3, claimed: 2)
+        #expect(Self.fate(effects) == ["reported 3 to 3"])
+    }
+
+    @Test("turns that wait for a program are acted on if the program ends while the broker is gone")
+    func turnsBehindProgram() throws {
+        var house = EngineHouse.leading(
+            """
+            version: 1
+            rules:
+              - {id: program, triggers: {button: any, event: rotate_clockwise}, actions: {run: [/usr/bin/true]}}
+            """)
+        var effects = Self.turn(1, &house)
+        _ = Self.acknowledge(effects, &house)
+        effects += Self.collect(&house)
+        #expect(Self.fate(effects) == ["program"])
+        let job = try #require(effects.compactMap { if case .startJob(let id, _) = $0 { id } else { nil } }.last)
+        _ = Self.acknowledge(Self.turn(2, &house), &house)
+        effects = Self.collect(&house) + Self.breakOff(&house)
+        effects += house.take(.jobEnded(job, .process(ProcessResult(status: .exited(0)))))
+        effects += Self.comeBack(&house, last: 2, claimed: 2)
+        #expect(Self.fate(effects) == ["program"])
     }
 }

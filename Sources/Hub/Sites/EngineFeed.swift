@@ -10,7 +10,7 @@ import Rules
 /// |-------------|--------------------|--------------------------------------------------------------------------|
 /// | standing by | no                 | are held                                                                 |
 /// | leading     | yes                | messages are published at once; programs and web requests start when the broker has acknowledged the latest claim |
-/// | fenced      | no                 | are held until this engine leads again or stops, and so is the timer of the rules |
+/// | fenced      | only presses that it has taken | are held until this engine leads again or stops, and so is the timer of the rules |
 struct EngineFeed: Sendable {
     enum Input: Hashable, Sendable {
         case source(FeedSource.Input)
@@ -59,6 +59,9 @@ struct EngineFeed: Sendable {
     /// The state on the disk at the start.
     let storedPositions: [FeedPosition]
     let storedTerm: Int
+    /// Deletes what an earlier process has kept of its runs and events. They are not resumed, because they were reported as
+    /// interrupted or another engine has led meanwhile, and must not be resumed later either, without sites in the configuration.
+    let outdatedChanges: [StoreChange]
     private(set) var mode = Mode.standingBy
     /// The term in which this engine leads or led last; 0: none since the start.
     private(set) var term = 0
@@ -100,12 +103,15 @@ struct EngineFeed: Sendable {
     /// What the broker does not let this engine do. Refused messages outlast the connection, because a broker may end it after one.
     private var refusals = AccessRefusals("the broker refuses to let this engine")
 
-    init(_ configuration: EngineConfiguration, stored: StoredFeed, installationID: String) {
+    init(_ configuration: EngineConfiguration, stored: StoredState) {
         self.configuration = configuration
-        storedPositions = stored.positions
-        storedTerm = stored.term
+        storedPositions = stored.feed.positions
+        storedTerm = stored.feed.term
+        outdatedChanges =
+            stored.rules.waitingRuns.map { .rules(.waiting($0.run, nil)) }
+            + stored.rules.keptEvents.map { .rules(.kept(rule: $0.rule, $0.button, nil)) }
         leadership = EngineLeadership(
-            engine: configuration.name, installation: installationID, share: configuration.share,
+            engine: configuration.name, installation: stored.installationID, share: configuration.share,
             patience: configuration.patience)
         source = FeedSource(engine: configuration.name)
     }
@@ -181,7 +187,8 @@ struct EngineFeed: Sendable {
     /// The name of the source of a site's buttons.
     static func source(of site: String) -> String { sourcePrefix + site }
 
-    private static func site(of source: String) -> String? {
+    /// The site whose buttons have this source; `nil` if it is none.
+    static func site(of source: String) -> String? {
         source.hasPrefix(sourcePrefix) ? String(source.dropFirst(sourcePrefix.count)) : nil
     }
 

@@ -9,6 +9,7 @@ import Rules
 extension Hub {
     mutating func startFeed(at now: Instant) {
         guard let feed else { return }
+        if !feed.outdatedChanges.isEmpty { record(feed.outdatedChanges) }
         advanceFeed(.source(.start(feed.storedPositions)), at: now)
         advanceFeed(.leadership(.start(term: feed.storedTerm)), at: now)
     }
@@ -67,7 +68,7 @@ extension Hub {
     mutating func tendFeed(at now: Instant) {
         guard lifecycle.isRunning else { return }
         if let input = feed?.rulesInUse(rules.set.fingerprint) { advanceFeed(.leadership(input), at: now) }
-        for button in feed?.buttonsToSettle ?? [] where rules.savedTrain(of: button).isEmpty {
+        for button in feed?.buttonsToSettle ?? [] where !rules.hasUndecided(of: button) {
             for place in feed?.settle(button) ?? [] { advanceFeed(.source(.settled(place)), at: now) }
         }
     }

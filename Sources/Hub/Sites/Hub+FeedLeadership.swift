@@ -65,19 +65,41 @@ extension Hub {
     private mutating func endRuns(_ reason: String, at now: Instant) {
         log(.warning, "\(reason); its runs are interrupted")
         advanceFeed(.source(.standBy), at: now)
-        let unsettled = feed?.unsettled.keys.sorted() ?? []
+        let unsettled = feed.map { Array($0.unsettled.keys) } ?? []
         let isTimerDue = feed?.stop() == true
         advanceRules(.acting(false, endingRuns: true), at: now)
         // Nothing acts any more, so that a press that a chord has held back has no effect when the chord fails.
-        for button in unsettled { abandon(button, since: now, at: now) }
+        abandon(Dictionary(uniqueKeysWithValues: unsettled.map { ($0, now) }), at: now)
         if isTimerDue { advanceRules(.timerFired, at: now) }
     }
 
-    /// Gives up everything that presses of a site's button since `start` have caused, because these presses are reported.
-    mutating func abandon(_ button: ButtonID, since start: Instant, at now: Instant) {
-        advanceRules(.abandoned(button, since: start), at: now)
-        // The press is not undecided any more.
-        if let progress = progress(of: button) { record([progress]) }
+    /// Gives up messages that are reported, and those of other buttons that belong to the same chord.
+    mutating func giveUp(_ givenUp: [FeedSource.GivenUp], at now: Instant) {
+        var starts: [ButtonID: Instant] = [:]
+        for givenUp in givenUp where buttons[givenUp.button]?.source == EngineFeed.source(of: givenUp.site) {
+            starts[givenUp.button] = givenUp.since
+        }
+        for button in Set(starts.keys.flatMap { rules.partners(of: $0) }).subtracting(starts.keys).sorted() {
+            guard let site = buttons[button]?.source.flatMap({ EngineFeed.site(of: $0) }) else { continue }
+            advanceFeed(.source(.giveUp(site: site, button)), at: now)
+        }
+        abandon(starts, at: now)
+    }
+
+    /// Gives up everything that presses of sites' buttons since these times have caused, because these presses are reported.
+    mutating func abandon(_ starts: [ButtonID: Instant], at now: Instant) {
+        guard !starts.isEmpty else { return }
+        advanceRules(.abandoned(starts), at: now)
+        // The presses are not undecided any more.
+        let changes = starts.keys.sorted().compactMap { progress(of: $0) }
+        if !changes.isEmpty { record(changes) }
+    }
+
+    /// Goes on with a button whose last messages another engine has claimed. What this engine knew of its presses is over.
+    mutating func inherit(_ button: ButtonID, mayBeDown: Bool, at now: Instant) {
+        let wasUndecided = !rules.savedTrain(of: button).isEmpty
+        advanceRules(.inherited(button, mayBeDown: mayBeDown), at: now)
+        if wasUndecided, let progress = progress(of: button) { record([progress]) }
     }
 
     /// Lets rules act, and performs the held actions if `continues`; otherwise drops them.

@@ -17,7 +17,7 @@ extension Hub {
             case .took(let place, let steps):
                 took(place, steps, claim, at: now)
                 claim = FeedClaim()
-            case .lost, .interrupted, .gaveUp, .known, .offline, .removed, .beganAnew, .restored, .setTimer,
+            case .lost, .interrupted, .gaveUp, .inherited, .known, .offline, .removed, .beganAnew, .restored, .setTimer,
                 .cancelTimer, .anomaly:
                 carryOut(claim)
                 claim = FeedClaim()
@@ -34,7 +34,8 @@ extension Hub {
 
     private mutating func carryOut(_ effect: FeedSource.Effect, at now: Instant) {
         switch effect {
-        case .lost, .interrupted, .gaveUp, .known, .offline, .removed, .beganAnew, .restored: completePress(at: now)
+        case .lost, .interrupted, .gaveUp, .inherited, .known, .offline, .removed, .beganAnew, .restored:
+            completePress(at: now)
         case .record, .forget, .publish, .took, .setTimer, .cancelTimer, .anomaly: break
         }
         switch effect {
@@ -60,8 +61,9 @@ extension Hub {
                 described(
                     place, ["first_n": .integer(Int64(first)), "last_n": .integer(Int64(place.number))]),
                 timeToLive: .seconds(3600), as: .press, at: now)
-        case .gaveUp(let site, let button, let start):
-            if buttons[button]?.source == EngineFeed.source(of: site) { abandon(button, since: start, at: now) }
+        case .gaveUp(let givenUp): giveUp(givenUp, at: now)
+        case .inherited(let site, let button, let mayBeDown):
+            if buttons[button]?.source == EngineFeed.source(of: site) { inherit(button, mayBeDown: mayBeDown, at: now) }
         case .known(let site, let hello): siteIsHere(site, hello, at: now)
         case .offline(let site): siteIsGone(site, at: now)
         case .removed(let site, let button):

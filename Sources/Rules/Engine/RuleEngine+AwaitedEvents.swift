@@ -142,7 +142,11 @@ extension RuleEngine {
         else { return }
         var facts = event.cause.facts
         facts.id = awaiting.triggerID
-        resume(awaiting.run, at: now, &effects) { $0.happened(facts, in: &$1, at: now, &$2) }
+        let button = event.presses != nil || event.isRotation ? event.cause.button : nil
+        resume(awaiting.run, at: now, &effects) { run, world, effects in
+            if let button { run.continued[button] = now }
+            run.happened(facts, in: &world, at: now, &effects)
+        }
     }
 
     /// Cancels the runs of a rule that wait for an event, because the rule was disabled.

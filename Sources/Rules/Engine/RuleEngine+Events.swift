@@ -80,7 +80,7 @@ extension RuleEngine {
         _ event: Event, _ matches: [RuleIndex.Match], _ gates: GateSet, isExplaining: Bool = false,
         at now: Instant
     ) -> [Judged] {
-        guard isActing || isExplaining else { return [] }
+        guard isActing || isExplaining || actsOnEarlier else { return [] }
         let hasConditions = matches.contains { !set.rules[$0.rule].conditions.isEmpty }
         var snapshot = hasConditions ? snapshot(for: event, at: now) : EvaluationContext()
         var verdicts: [Judged] = []

@@ -61,6 +61,15 @@ extension RuleEngine {
         recogniser.saved(button, by: world.plausibleClock.map { (instant: $0.at, time: $0.utc) })
     }
 
+    /// True if something of the button's presses and turns is undecided: a gesture, a hold that has not ended, a turn that is
+    /// collected or waits for a run of its rule, or a stored event that a rule keeps until the last one has arrived.
+    package func hasUndecided(of button: ButtonID) -> Bool {
+        recogniser.hasUndecided(of: button) || !kept.isEmpty(for: button) || scheduler.hasTurns(of: button)
+    }
+
+    /// The other buttons whose presses a chord has taken together with one of this button, if all are still down.
+    package func partners(of button: ButtonID) -> [ButtonID] { recogniser.partners(of: button) }
+
     /// Restores an undecided press train. Must be called before the first event, and after the wall clock is set.
     package mutating func restoreTrain(of button: ButtonID, _ saved: String, at now: Instant) {
         recogniser.restore(button, saved, at: now, time: world.plausibleClock.map { _ in world.wallClock(at: now) })

@@ -272,6 +272,7 @@ extension RuleEngine {
     /// Handles the input `acting`.
     mutating func act(_ isActing: Bool, endingRuns endsRuns: Bool, at now: Instant, _ effects: inout [Effect]) {
         self.isActing = isActing
+        isPaused = !isActing && !endsRuns
         guard endsRuns else { return }
         for group in scheduler.groups.keys.sorted() { endQueued(in: group, as: .interrupted, &effects) }
         for id in scheduler.ids { interrupt(id, because: .otherEngineLeads, at: now, &effects) }
@@ -279,17 +280,44 @@ extension RuleEngine {
     }
 
     /// Handles the input `abandoned`.
-    mutating func abandon(_ button: ButtonID, since start: Instant, at now: Instant, _ effects: inout [Effect]) {
-        // A chord that waited for this button may fail now, and release the presses of others.
-        recognised(recogniser.handle(.abandoned(button), at: now), at: now, &effects)
-        for group in scheduler.groups.keys.sorted() {
-            endQueued(in: group, as: .interrupted, &effects) { $0.button == button && $1 >= start }
+    mutating func abandon(_ starts: [ButtonID: Instant], at now: Instant, _ effects: inout [Effect]) {
+        func isGivenUp(_ button: ButtonID?, _ time: Instant) -> Bool {
+            button.flatMap { starts[$0] }.map { time >= $0 } ?? false
         }
-        for id in scheduler.ids
-        where scheduler.runs[id].map({ $0.cause.button == button && $0.addedAt >= start }) ?? false {
+        // A chord that waited for one of these buttons may fail now, and release the presses of others.
+        let released = recogniser.handle(.abandoned(starts.keys.sorted()), at: now)
+        for group in scheduler.groups.keys.sorted() {
+            endQueued(in: group, as: .interrupted, &effects) { isGivenUp($0.button, $1) }
+        }
+        for id in scheduler.ids {
+            guard let run = scheduler.runs[id],
+                isGivenUp(run.cause.button, run.addedAt) || run.continued.contains(where: { isGivenUp($0, $1) })
+            else { continue }
             interrupt(id, because: .givenUp, at: now, &effects)
         }
-        drop(kept.take(of: button, since: start), because: "its presses are reported as interrupted", &effects)
+        for button in starts.keys.sorted() {
+            guard let start = starts[button] else { continue }
+            drop(kept.take(of: button, since: start), because: "its presses are reported as interrupted", &effects)
+        }
+        recognisedEarlier(released, at: now, &effects)
+    }
+
+    /// Handles events in which only presses from before a pause are recognised.
+    mutating func recognisedEarlier(_ events: [RecognisedEvent], at now: Instant, _ effects: inout [Effect]) {
+        actsOnEarlier = isPaused
+        recognised(events, at: now, &effects)
+        actsOnEarlier = false
+    }
+
+    /// Handles the input `inherited`.
+    mutating func inherit(_ button: ButtonID, mayBeDown: Bool, at now: Instant, _ effects: inout [Effect]) {
+        recognised(recogniser.handle(.inherited(button, mayBeDown: mayBeDown), at: now), at: now, &effects)
+        let held = world.held.filter { $0.button != button }
+        guard held.count < world.held.count else { return }
+        world.held = held
+        for declaration in declarations(of: button) { world.buttons[declaration].isHeld = false }
+        worldHasChanged = true
+        release(button, at: now, &effects)
     }
 
     private mutating func interrupt(

@@ -186,6 +186,9 @@ extension RuleEngine {
             (left.event.at, left.event.part?.rawValue ?? "", left.event.cause.facts.slot)
                 < (right.event.at, right.event.part?.rawValue ?? "", right.event.cause.facts.slot)
         }
+        let wasActing = actsOnEarlier
+        actsOnEarlier = isPaused
+        defer { actsOnEarlier = wasActing }
         for sum in sums {
             var event = sum.event
             let steps = event.cause.facts.steps

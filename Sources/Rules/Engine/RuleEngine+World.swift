@@ -46,7 +46,7 @@ extension RuleEngine {
             devices[button, default: Device()].wasConnected = true
             recognised(recogniser.handle(.linkReturned(button), at: now), at: now, &effects)
         } else {
-            recognised(recogniser.handle(.linkLost(button), at: now), at: now, &effects)
+            recognisedEarlier(recogniser.handle(.linkLost(button), at: now), at: now, &effects)
             world.held = world.held.filter { $0.button != button }
         }
         updateButtonFacts(button)

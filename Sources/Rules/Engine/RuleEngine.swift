@@ -64,9 +64,12 @@ package struct RuleEngine: Sendable {
         case linkTimedOut(ButtonID)
         /// The button has rebooted, and will not report earlier presses any more.
         case rebooted(ButtonID)
-        /// The presses of the button since this time are reported as interrupted, so nothing that they have caused goes on: no
+        /// The presses of the buttons since these times are reported as interrupted, so nothing that they have caused goes on: no
         /// undecided gesture, no kept event and no run. Only a hold that was reported still ends.
-        case abandoned(ButtonID, since: Instant)
+        case abandoned([ButtonID: Instant])
+        /// Another engine has handled the events of the button until now. A press that is down and that only the other one knows is
+        /// in no gesture, but a hold that the other one may have told still ends.
+        case inherited(ButtonID, mayBeDown: Bool)
         /// The battery level in percent.
         case battery(ButtonID, Int64)
         case batteryLow(ButtonID)
@@ -84,7 +87,8 @@ package struct RuleEngine: Sendable {
         /// The program ends. All runs are interrupted, except those that are stored. Later inputs are ignored.
         case stop
         /// Allows (true) or forbids (false) events to start runs. It is forbidden while another engine leads. If
-        /// `endingRuns` is true, all runs are interrupted, too.
+        /// `endingRuns` is true, all runs are interrupted, too. If it is false, this engine may go on, so presses that it has already
+        /// received still start runs when they are recognised; the owner holds their actions.
         case acting(Bool, endingRuns: Bool)
     }
 
@@ -218,6 +222,10 @@ package struct RuleEngine: Sendable {
     /// False while events must not start runs: the latest `Input.acting`. The owner sets it to false at the start if another
     /// engine may lead.
     package var isActing = true
+    /// True if events do not start runs now, and this engine may go on.
+    var isPaused = false
+    /// True while presses and turns from before the pause start runs.
+    var actsOnEarlier = false
 
     /// - Parameters:
     ///   - state: the stored state. Parts that no longer fit the set are discarded, with effects at the first input.
@@ -265,7 +273,8 @@ package struct RuleEngine: Sendable {
         case .linkTimedOut(let button):
             loseHold(button, silentFor: GestureRecogniser.supervisionTimeout, at: now, &effects)
         case .rebooted(let button): loseHold(button, silentFor: .zero, at: now, &effects)
-        case .abandoned(let button, let start): abandon(button, since: start, at: now, &effects)
+        case .abandoned(let starts): abandon(starts, at: now, &effects)
+        case .inherited(let button, let mayBeDown): inherit(button, mayBeDown: mayBeDown, at: now, &effects)
         case .battery(let button, let percent):
             devices[button, default: Device()].battery = percent
             updateButtonFacts(button)

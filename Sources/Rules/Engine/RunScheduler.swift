@@ -244,6 +244,13 @@ extension RunScheduler {
         return true
     }
 
+    /// True if a rotation of the button waits for a run to end. While it does, its group has a run in progress.
+    func hasTurns(of button: ButtonID) -> Bool {
+        groupOfRun.values.contains { id in
+            groups[id]?.rotations.values.contains { $0.event.cause.button == button } ?? false
+        }
+    }
+
     /// Removes and returns the rotations that were added up for a group whose runs have ended; `nil` if there is no such
     /// group. Rotations of a group that has a run again stay until that has ended.
     mutating func takeTurns() -> (group: ConcurrencyGroupID, turned: [ConcurrencyGroup.AccumulatedRotation])? {

@@ -55,6 +55,8 @@ struct Run: Sendable {
     var startedAt: Instant
     /// When the run was added, perhaps to a queue.
     var addedAt: Instant
+    /// When a press or a turn of each button has continued the run last.
+    var continued: [ButtonID: Instant] = [:]
     /// From the outermost to the innermost; empty after the end.
     var frames = [Frame(part: .actions)]
     /// The locals of the rule, followed by those of each script call in progress.

@@ -53,7 +53,7 @@ extension FeedWorld {
                     site: place.site, button: place.button, installation: former.installation, number: former.number))
         case .setTimer(let deadline): engine.timer = deadline
         case .cancelTimer: engine.timer = nil
-        case .gaveUp, .known, .offline, .removed, .restored, .anomaly: break
+        case .gaveUp, .inherited, .known, .offline, .removed, .restored, .anomaly: break
         }
     }
 

@@ -147,8 +147,9 @@ private struct FeedSourceBench {
                 try promise("a deadline lies ahead", deadline > now)
                 timer = deadline
             case .cancelTimer: timer = nil
-            case .gaveUp(_, _, let since): try promise("what is given up was taken before", since <= now)
-            case .record, .forget, .known, .offline, .restored, .anomaly: break
+            case .gaveUp(let givenUp):
+                try promise("what is given up was taken before", givenUp.allSatisfy { $0.since <= now })
+            case .record, .forget, .inherited, .known, .offline, .restored, .anomaly: break
             }
         }
         #if DEBUG
