@@ -12,6 +12,7 @@ extension FeedSource {
             case .hello:
                 if payload.isEmpty {
                     sites[feed.site]?.waitingHello = nil
+                    sites[feed.site]?.hasOldHello = false
                     siteLeft(feed.site)
                 } else if admitsHello(payload, of: feed.site, at: now) {
                     said(try FeedHello(parsing: payload), feed.site, at: now)
@@ -85,7 +86,8 @@ extension FeedSource {
         let isRestored =
             claims.contains { FeedLife($0.installation).isBefore(life) }
             && !claims.contains { $0.installation == hello.installation } && before?.installation != hello.installation
-        if isRestored { effects.append(.restored(site: name, life)) }
+        sites[name]?.hasOldHello = false
+        if isRestored { restored(name, life) }
         heard(siteTerm: hello.term, of: name)
         let isNew =
             sites[name]?.isHere != true || before?.session != hello.session
@@ -114,6 +116,7 @@ extension FeedSource {
     private mutating func answerStaleHello(
         _ name: String, _ session: Int, _ installation: String, after hello: FeedHello, at now: Instant
     ) {
+        sites[name]?.hasOldHello = true
         guard term != nil, let id = hello.buttons.keys.min() else { return }
         if let toldAt = sites[name]?.toldAt, now < toldAt + Self.staleHelloReplyInterval { return }
         sites[name, default: Site()].toldAt = now
@@ -215,12 +218,14 @@ extension FeedSource {
         }
         guard isRoom(for: key) else { return }
         heard(term: claim.term)
+        restoreIsAnswered(by: claim, at: key.site)
         // Our own messages come back after later ones were sent.
         guard self[key]?.heardClaim?.covers(claim) != true else { return }
         sites[key.site, default: Site()].buttons[key.button, default: Button()].heardClaim = claim
         guard let site = sites[key.site], site.isHere, let hello = site.hello else { return }
         if claim.isLater(than: hello) {
             // The hello is an old one, so its numbers are not used.
+            sites[key.site]?.hasOldHello = true
             return siteLeft(key.site)
         }
         let isEarlier = FeedLife(claim.installation).isBefore(FeedLife(hello.installation))

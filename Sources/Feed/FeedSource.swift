@@ -89,7 +89,8 @@ package struct FeedSource: Sendable {
         case removed(site: String, ButtonID)
         /// The site numbers the messages of the button anew, after `former`. The place is where it begins.
         case beganAnew(FeedPlace, former: FeedCursor)
-        /// The site has begun a new life, because its disk was restored from an old copy.
+        /// The site has begun a new life, because its disk was restored from an old copy. An engine that stands by says so again
+        /// when it leads, if it is the first that answers the site.
         case restored(site: String, FeedLife)
         case setTimer(Instant)
         case cancelTimer
@@ -169,6 +170,10 @@ package struct FeedSource: Sendable {
         var toldAt: Instant?
         /// The last hello of a site that has said more than `maximumHellos`, until it is handled.
         var waitingHello: [UInt8]?
+        /// The life that the site has begun while this engine stood by, until an engine that leads has answered it.
+        var restoredLife: FeedLife?
+        /// True if the last hello counts as an old one, and was ignored.
+        var hasOldHello = false
     }
 
     /// The engine's name, at most 64 octets.
@@ -216,6 +221,7 @@ package struct FeedSource: Sendable {
             self.term = term
             highestTerm = max(highestTerm, term)
             for key in knownKeys { if isRaised { announceIfNeeded(key) } else { lead(key, at: now) } }
+            answeredRestores()
         case .fence: stop()
         case .standBy:
             stop()
@@ -289,6 +295,7 @@ package struct FeedSource: Sendable {
             deadlines.cancel(.hello(name))
             sites[name]?.waitingHello = nil
             sites[name]?.helloCount = 0
+            sites[name]?.hasOldHello = false
             guard sites[name]?.isHere == true else { continue }
             sites[name]?.isHere = false
             effects.append(.offline(site: name))

@@ -170,6 +170,9 @@ package struct FeedUplink: Sendable {
     private var lifeCount = 0
     private var livesBegan: Instant?
     private var hasAsked = false
+    /// True if the disk was found to be an old copy, and no engine has asked for messages since. A process that finds messages of an
+    /// earlier life on the disk does not know whether one has.
+    package private(set) var isRestoreUnanswered = false
     var effects: [Effect] = []
 
     /// - Parameters:
@@ -191,6 +194,7 @@ package struct FeedUplink: Sendable {
         switch input {
         case .start(let journals, let term):
             self.term = term
+            isRestoreUnanswered = journals.values.contains { $0.button.former != nil }
             for (id, journal) in journals.sorted(by: { $0.key < $1.key }) { add(id, journal) }
         case .button(let id, let journal): changed(id, journal, at: now)
         case .removed(let id): removed(id, at: now)
@@ -281,6 +285,7 @@ package struct FeedUplink: Sendable {
             return noteAnomaly("lives begin again and again: \(evidence)")
         }
         life.number = number
+        isRestoreUnanswered = true
         var formers: [ButtonID: FeedFormer] = [:]
         for (id, button) in buttons {
             let (sent, claimed) = (button.journal.sent, button.facts.claimed)
@@ -299,6 +304,7 @@ package struct FeedUplink: Sendable {
     /// An engine has asked for messages of a button in this session.
     mutating func asked(_ id: ButtonID) {
         buttons[id]?.isAsked = true
+        isRestoreUnanswered = false
         guard !hasAsked, let session else { return }
         hasAsked = true
         effects.append(.asked(session: session))

@@ -301,7 +301,10 @@ extension DoctorTests {
             [
                 Fault(name: "a site that may not read") {
                     let fault: JSONValue =
-                        "mqtts://central.example refuses to let this site read engines/+/state: not authorized; see its ACL"
+                        """
+                        mqtts://central.example refuses to let this site read engines/+/state: not authorized; allow it in the \
+                        broker's access rules
+                        """
                     $0.daemon = .status(status(uplink: uplink(fault: fault), faults: [fault]))
                 },
                 Fault(name: "a site whose broker is not there yet") {
@@ -312,7 +315,10 @@ extension DoctorTests {
                 },
                 Fault(name: "a site that may not write") {
                     let fault: JSONValue =
-                        "mqtts://central.example refuses to let this site write tryck/berlin7/feed/+: Not authorized; see its ACL"
+                        """
+                        mqtts://central.example refuses to let this site write tryck/berlin7/feed/+: Not authorized; allow it in the \
+                        broker's access rules
+                        """
                     $0.daemon = .status(
                         status(
                             uplink: uplink(fault: fault, refused: ["write tryck/berlin7/feed/+"]), faults: [fault]))

@@ -325,6 +325,43 @@ struct FeedSourceTests {
         #expect(talk.given(.lead(term: 2)).contains(.claim(claim(8, term: 2, session: 5))))
     }
 
+    @Test("a stand-by says of a restored site again when it leads, unless another engine has claimed in the new life")
+    func restoredAtStandBy() {
+        let said = hello(session: 2, life: secondLife, [hall: facts(last: 7, claimed: 7)])
+        let restored = FeedSource.Effect.restored(site: berlin, FeedLife(secondLife))
+        var talk = Self.source([Self.position(7, done: 7)])
+        #expect(talk.machine.unansweredRestores == [])
+        #expect(talk.given(.hello(said)).contains(restored))
+        #expect(talk.machine.unansweredRestores == [berlin])
+        var answered = talk
+        #expect(talk.given(.lead(term: 2)).contains(restored))
+        #expect(talk.machine.unansweredRestores == [])
+        #expect(!talk.given(.lead(term: 3)).contains(restored))
+        answered.given(.claim(claim(7, term: 2, engine: "b1", life: secondLife, session: 2)))
+        #expect(answered.machine.unansweredRestores == [])
+        #expect(!answered.given(.lead(term: 3)).contains(restored))
+    }
+
+    @Test("what an engine claimed before its connection ended is reported when the site is back, once")
+    func siteIsAway() {
+        var talk = Self.leading()
+        talk.given(.message(message(1)))
+        talk.given(.helloEmptied)
+        talk.given(.disconnected)
+        talk.given(.connected)
+        #expect(!talk.given(.lead(term: 1)).contains(.interrupted(place(1), first: 1)))
+        // A second loss of the connection changes nothing.
+        talk.given(.disconnected)
+        talk.given(.connected)
+        #expect(!talk.given(.lead(term: 1)).contains(.interrupted(place(1), first: 1)))
+        let back = talk.given(.hello(hello(session: 2, [hall: facts(last: 1)])))
+        #expect(back.count { $0 == .interrupted(place(1), first: 1) } == 1)
+        talk.given(.helloEmptied)
+        let again = talk.given(.hello(hello(session: 3, [hall: facts(last: 1)])))
+        #expect(!again.contains(.interrupted(place(1), first: 1)))
+        #expect(talk.given(.message(message(2))).contains(.took(place(2), [down(2)])))
+    }
+
     @Test("of several earlier lives only the last one counts, because its numbers may repeat those of the others")
     func severalLives() {
         var talk = Self.source([Self.position(20, done: 20, life: secondLife)])
@@ -352,7 +389,8 @@ struct FeedSourceTests {
         let said = hello(session: 2, life: life, [hall: facts()])
         let nothing = claim(0, term: 2, life: life, session: 2)
         var effects = talk.given(.hello(said)) + talk.given(.lead(term: 2))
-        #expect(reports(effects) == (life == secondLife ? 3 : 1))
+        // An engine that has heard of a new life before it leads says so again when it leads.
+        #expect(reports(effects) == (life == secondLife ? 4 : 1))
         #expect(effects.contains(.claim(nothing)) && effects.contains(.record(nothing, done: 0)))
         // The broker retains the claim that it took last: this one, or that of the former life if this one was lost.
         for retained in [nothing, claim(7)] {

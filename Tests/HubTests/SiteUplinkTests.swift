@@ -225,6 +225,24 @@ struct SiteUplinkTests {
         #expect(!Self.faults(&hub).contains("refuses"))
     }
 
+    @Test("the fault of a topic that the broker refuses says once what to do, whoever gives the reason")
+    func refusalAdvice() {
+        let advice = "allow it in the broker's access rules"
+        func fault(_ input: UplinkInput) -> JSONValue? {
+            var hub = Self.hub(buttons: 1)
+            _ = hub.handleCompletely(.uplink(.connected(knowsExpiry: true)), at: Self.now)
+            _ = hub.handleCompletely(.uplink(input), at: Self.now)
+            return Self.uplink(&hub)["fault"]
+        }
+        // The connection adds the advice to the reason of a refused subscription.
+        #expect(
+            fault(.subscriptionRefused(topicFilter: "engines/+/state", "not authorized; \(advice)"))?.stringValue
+                == "mqtt://central refuses to let this site read engines/+/state: not authorized; \(advice)")
+        #expect(
+            fault(.refused(topicName: "tryck/berlin7/feed/hello", "Not authorized"))?.stringValue
+                == "mqtt://central refuses to let this site write tryck/berlin7/feed/hello: Not authorized; \(advice)")
+    }
+
     @Test("entries of a version that knew no sessions and no lives may all have been sent, and later ones may not")
     func olderVersion() throws {
         let button = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0001))

@@ -394,6 +394,61 @@ struct EngineFaultScenarioTests {
             ])
     }
 
+    @Test("a site that was restored while its only engine was off is a fault until the engine leads, and says so once")
+    func restoredWithoutLeader() {
+        func told(_ effects: [Hub.Effect]) -> [String] {
+            let warnings = effects.compactMap {
+                if case .log(.warning, let text) = $0, text.contains("restored") { "warning" } else { nil }
+            }
+            return warnings + EngineHouse.events(effects).filter { $0["type"] == "restored" }.map { _ in "event" }
+        }
+        var house = EngineHouse.leading(.lamp)
+        house.hear(1)
+        house.restart()
+        house.take(.brokerConnected)
+        #expect(house.status["engine"]?["fault"] == .null)
+        #expect(told(house.sayHello(installation: "9f3c.2", session: 2)) == [])
+        let fault = house.status["engine"]?["fault"]
+        #expect(fault?.stringValue?.hasPrefix("tryck/berlin7 was restored from an old copy of its disk") == true)
+        #expect(house.status["faults"]?.arrayValue?.contains(fault ?? .null) == true)
+        #expect(told(house.lead()) == ["warning", "event"])
+        #expect(house.status["engine"]?["fault"] == .null)
+        #expect(told(house.sayHello(installation: "9f3c.2", session: 3)) == [])
+    }
+
+    @Test("a restored site is no fault of a stand-by any more when the engine that leads has claimed in the new life")
+    func restoredAndClaimed() {
+        var house = EngineHouse.leading(.lamp)
+        house.hear(1)
+        house.restart()
+        house.take(.brokerConnected)
+        house.hear("engines/1/leader", EngineTerm(term: 9, engine: "b1").encoded())
+        house.sayHello(installation: "9f3c.2", session: 2)
+        #expect(house.status["engine"]?["fault"] != .null)
+        let claim = FeedCursor(number: 0, term: 9, engine: "b1", installation: "9f3c.2", session: 2)
+        house.hear("\(EngineHouse.site)/feed/\(EngineHouse.button)/cursor", claim.encoded())
+        #expect(house.status["engine"]?["fault"] == .null)
+        // The other engine has said so.
+        let effects = house.hear(
+            "engines/1/state", EngineState(isOnline: false, engine: "b1", share: .whole).encoded())
+        let later = effects + house.wait(.seconds(3)) + house.hearOwnClaim() + house.wait(.seconds(1))
+        #expect(house.status["engine"]?["state"] == "leading")
+        #expect(!EngineHouse.events(later).contains { $0["type"] == "restored" })
+    }
+
+    @Test("a site whose hello is older than its claims is a fault of a stand-by until it says a newer one")
+    func oldHelloAtStandBy() {
+        var house = EngineHouse.leading(.lamp)
+        house.sayHello(session: 5)
+        house.hear(1)
+        house.restart()
+        house.take(.brokerConnected)
+        house.sayHello(session: 3)
+        #expect(house.status["engine"]?["fault"]?.stringValue?.contains("tryck/berlin7 was restored") == true)
+        house.sayHello(installation: "9f3c", session: 6)
+        #expect(house.status["engine"]?["fault"] == .null)
+    }
+
     // MARK: Requests about buttons of sites
 
     @Test(

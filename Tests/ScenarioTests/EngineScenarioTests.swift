@@ -216,6 +216,55 @@ struct EngineScenarioTests {
         #expect(house.buttons.contains("mqtt:\(EngineHouse.site)"))
     }
 
+    @Test("a press that another engine has handled is not acted on again when the button repeats it at another site")
+    func carriedDuringTakeover() {
+        let other = "tryck/paris2"
+        var house = EngineHouse(.lamp)
+        house.connect()
+        house.sayHello(from: other)
+        house.hear("engines/1/leader", EngineTerm(term: 9, engine: "b1").encoded())
+        // This engine stands by, and hears what the other one claims.
+        house.hear(1, counter: 5)
+        house.hear(2, counter: 6)
+        let topic = "\(EngineHouse.site)/feed/\(EngineHouse.button)"
+        let claim = FeedCursor(number: 1, term: 9, engine: "b1", installation: "9f3c", session: 1)
+        house.hear("\(topic)/cursor", claim.encoded())
+        house.hear("\(topic)/done", FeedDone(number: 1, term: 9, installation: "9f3c").encoded())
+        house.hear("engines/1/state", EngineState(isOnline: false, engine: "b1", share: .whole).encoded())
+        house.wait(.seconds(3))
+        house.hearOwnClaim()
+        house.wait(.seconds(1))
+        #expect(house.status["engine"]?["state"] == "leading")
+        let repeated = house.hear(1, counter: 5, from: other)
+        #expect(EngineHouse.story(repeated).contains("record") && !EngineHouse.story(repeated).contains("lamp on"))
+        #expect(EngineHouse.events(repeated) == [])
+        // Nobody has claimed the second press at the first site.
+        #expect(EngineHouse.story(house.hear(2, counter: 6, from: other)).contains("lamp on"))
+        let late = house.hear(2, counter: 6)
+        #expect(!EngineHouse.story(late).contains("lamp on") && EngineHouse.events(late) == [])
+    }
+
+    @Test("a message with a repeated press and a new one is not reported after a restart of the engine")
+    func repeatedAndNew() {
+        let other = "tryck/paris2"
+        var house = EngineHouse.leading(.lamp)
+        house.hear(1, counter: 5)
+        house.restart()
+        house.connect(last: 1, claimed: 1)
+        house.sayHello(from: other)
+        house.lead()
+        let steps = (5...6).map { counter in
+            FeedStep.press(
+                ButtonEvent(
+                    button: EngineHouse.button, bootID: 7, counter: UInt32(counter), step: .down,
+                    ticks: UInt64(counter) * 3277))
+        }
+        let message = FeedMessage(number: 1, previous: 0, content: .steps(steps))
+        let effects = house.hear("\(other)/feed/\(EngineHouse.button)", message.encoded())
+        #expect(EngineHouse.story(effects).filter { $0 == "lamp on" }.count == 1)
+        #expect(EngineHouse.events(effects) == [])
+    }
+
     @Test("how far everything is done is said to each of two sites that have a button")
     func doneAtBothSites() {
         let other = "tryck/paris2"

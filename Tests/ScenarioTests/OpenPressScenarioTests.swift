@@ -201,6 +201,40 @@ struct OpenPressScenarioTests {
         #expect(Self.fate(house.hear(3, .up(.afterHold))) == ["lamp end"])
     }
 
+    // MARK: Buttons of two sites
+
+    private static let otherSite = "tryck/paris2"
+
+    /// The same engine leads again, and has both sites.
+    private static func comeBackWithBoth(_ house: inout EngineHouse, claimed: Int) -> [Hub.Effect] {
+        var effects = house.connect(last: 1, claimed: claimed) + house.sayHello(from: otherSite, last: 1)
+        let back = house.hearOwnClaim()
+        effects += back + acknowledge(back, &house)
+        return effects + house.wait(.seconds(20))
+    }
+
+    @Test("a click that began at one site and ended at another is reported as a whole if only the last claim is lost")
+    func carriedClick() {
+        var house = EngineHouse.leading(Self.clicks)
+        house.sayHello(from: Self.otherSite)
+        _ = Self.acknowledge(house.hear(1), &house)
+        var effects = Self.breakOff(&house, house.hear(1, .up(.open), counter: 2, from: Self.otherSite))
+        effects += Self.comeBackWithBoth(&house, claimed: 1)
+        #expect(Self.fate(effects) == ["reported 1 to 1", "reported 1 to 1"])
+    }
+
+    @Test("a run of a press at one site ends with its lost claim, although the button was carried to another site")
+    func carriedRun() {
+        var house = EngineHouse.leading(.later)
+        house.sayHello(from: Self.otherSite)
+        var taken = house.hear(1)
+        house.pass(.seconds(1))
+        taken += house.hear(1, .up(.click), counter: 2, from: Self.otherSite)
+        var effects = Self.breakOff(&house, taken)
+        effects += Self.comeBackWithBoth(&house, claimed: 0)
+        #expect(Self.fate(effects) == ["reported 1 to 1", "reported 1 to 1"])
+    }
+
     // MARK: Another engine leads, or none
 
     /// Another engine leads, reports what it finds, and is gone.

@@ -401,6 +401,27 @@ struct SiteScenarioTests {
         #expect("\(Self.uplinkStatus(&house))".contains("in use on another machine"))
     }
 
+    @Test("a restored site warns that its presses wait until an engine has answered it, also after a restart")
+    func restoredAndUnanswered() throws {
+        var house = Self.house()
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        house.engineAsks = false
+        func isWarned() -> Bool { "\(Self.uplinkStatus(&house)["warnings"] ?? .null)".contains("was restored") }
+        #expect(!isWarned())
+        let other = FeedHello(site: "berlin7", installation: "5a1f.2", session: 1)
+        house.tell(.uplink(.received(topicName: "\(Self.topic)/feed/hello", payload: other.encoded())))
+        #expect(isWarned())
+        house.crash()
+        house.wait(.seconds(2))
+        #expect(isWarned())
+        let hello = try Self.hello(house)
+        let want = FeedWant(after: 0, session: hello.session, installation: hello.installation)
+        house.tell(
+            .uplink(.received(topicName: "\(Self.topic)/feed/\(Household.kitchenID)/want", payload: want.encoded())))
+        #expect(!isWarned())
+    }
+
     @Test("a site whose hello is cleared by somebody says it again")
     func clearedHello() throws {
         var house = Self.house()

@@ -87,6 +87,7 @@ struct EngineFeed: Sendable {
     /// The last messages of each button that were taken and are not settled, one of each site that has it.
     private(set) var unsettled: [ButtonID: [FeedPlace]] = [:]
     private var handledPresses = HandledPresses()
+    private var overheardPresses = OverheardPresses()
     /// True if the timer of the rules has expired while this engine was fenced.
     private var isRulesTimerDue = false
     /// The fingerprint of the rules that the leadership was told.
@@ -99,11 +100,8 @@ struct EngineFeed: Sendable {
     private(set) var namesake: String?
     /// Another engine on the topics of this one's share, which has another number of shares.
     private var otherShare: (engine: String, share: EngineShare)?
-    /// What the broker does not let this engine do, such as `write TOPIC` with `+` for the button, and why. Refusals outlast the
-    /// connection, because a broker may end it after one.
-    private var refusals: [String: String] = [:]
-    /// The maximum number of entries of `refusals`.
-    private static let maximumRefusals = 64
+    /// What the broker does not let this engine do. Refused messages outlast the connection, because a broker may end it after one.
+    private var refusals = AccessRefusals("the broker refuses to let this engine")
 
     init(_ configuration: EngineConfiguration, stored: StoredState) {
         self.configuration = configuration
@@ -203,7 +201,10 @@ struct EngineFeed: Sendable {
     /// True if the source of a button is a site that is connected.
     func isHere(source: String) -> Bool { Self.site(of: source).map { sites[$0] != nil } ?? false }
 
-    mutating func arrived(_ site: String, saying hello: FeedHello) { sites[site] = hello }
+    mutating func arrived(_ site: String, saying hello: FeedHello) {
+        if sites[site]?.installation != hello.installation { overheardPresses.forget(site) }
+        sites[site] = hello
+    }
 
     /// - Returns: the buttons that the site had.
     mutating func left(_ site: String) -> [ButtonID] { sites.removeValue(forKey: site)?.buttons.keys.sorted() ?? [] }
@@ -220,6 +221,7 @@ struct EngineFeed: Sendable {
     mutating func leads(in term: Int) {
         mode = .leading
         fencedAt = nil
+        overheardPresses.forgetAll()
         self.term = term
     }
 
@@ -324,7 +326,7 @@ struct EngineFeed: Sendable {
     /// - Returns: the same as `takeSent`.
     mutating func takeAcknowledged(_ id: MessageID) -> String? {
         let topicName = takeSent(id)
-        if let topicName { accepted(topicName) }
+        if let topicName { refusals.published(topicName) }
         return topicName
     }
 
@@ -356,8 +358,14 @@ struct EngineFeed: Sendable {
     mutating func heardShare(_ share: EngineShare?, of engine: String) { otherShare = share.map { (engine, $0) } }
 
     /// A sentence for users; `nil` if all is well.
-    var fault: String? {
-        nameFault ?? shareFault ?? refusals.min { $0.key < $1.key }.map { Self.sentence($0.key, $0.value) }
+    var fault: String? { nameFault ?? shareFault ?? refusals.fault ?? restoreFault }
+
+    /// `nil` unless a restored site waits for an engine, and this one stands by.
+    private var restoreFault: String? {
+        source.unansweredRestores.first.map {
+            "\($0) was restored from an old copy of its disk, and no engine that leads has answered it since, so its presses wait "
+                + "in its journal: start the engine that leads, or see in the log why this one stands by"
+        }
     }
 
     /// `nil` without another engine with this one's name.
@@ -379,33 +387,9 @@ struct EngineFeed: Sendable {
 
     // MARK: What the broker refuses
 
-    private static func sentence(_ access: String, _ reason: String) -> String {
-        // The reason of a refused subscription contains the advice.
-        let advice = reason.contains("access rules") ? "" : "; allow it in the broker's access rules"
-        return "the broker refuses to let this engine \(access): \(reason)\(advice)"
-    }
-
-    /// The topic of a message to a site with `+` for the button; other topics as they are.
-    private static func filter(_ topicName: String) -> String {
-        guard let topic = FeedTopic(topicName), let last = topicName.split(separator: "/").last else {
-            return topicName
-        }
-        return switch topic.kind {
-        case .hello, .messages: topicName
-        case .cursor, .done, .want: "\(topic.site)/feed/+/\(last)"
-        }
-    }
-
-    /// A message of this engine was refused.
-    ///
-    /// - Parameter reason: as the broker or the client says it.
-    /// - Returns: a sentence for the log, if the broker refuses the topic and did not before.
+    /// A message of this engine was not published (`AccessRefusals.publishFailed`).
     mutating func refused(_ topicName: String, _ reason: String) -> String? {
-        AccessRefusal.isOne(reason) ? note(refused: "write \(Self.filter(topicName))", reason) : nil
-    }
-
-    private mutating func accepted(_ topicName: String) {
-        if !refusals.isEmpty { refusals["write \(Self.filter(topicName))"] = nil }
+        refusals.publishFailed(topicName, reason)
     }
 
     /// The broker does not deliver the messages of a topic filter.
@@ -413,20 +397,14 @@ struct EngineFeed: Sendable {
     /// - Returns: a sentence for the log, if this is one of `subscriptions`, and the broker did not refuse it before.
     mutating func subscriptionRefused(_ topicFilter: String, _ reason: String) -> String? {
         guard subscriptions.contains(where: { $0.topicFilter == topicFilter }) else { return nil }
-        return note(refused: "read \(topicFilter)", reason)
+        return refusals.subscriptionRefused(topicFilter, reason)
     }
 
     /// The broker delivers the messages of a topic filter that it has refused before.
-    mutating func granted(_ topicFilter: String) { refusals["read \(topicFilter)"] = nil }
+    mutating func granted(_ topicFilter: String) { refusals.granted(topicFilter) }
 
     /// The broker is asked again for all subscriptions, because the connection is new.
-    mutating func subscribesAnew() { refusals = refusals.filter { !$0.key.hasPrefix("read ") } }
-
-    private mutating func note(refused access: String, _ reason: String) -> String? {
-        guard refusals[access] == nil, refusals.count < Self.maximumRefusals else { return nil }
-        refusals[access] = reason
-        return Self.sentence(access, reason)
-    }
+    mutating func subscribesAnew() { refusals.subscribesAnew() }
 
     // MARK: Settling
 
@@ -439,6 +417,28 @@ struct EngineFeed: Sendable {
 
     /// True if the press was handled, perhaps when another site sent it.
     func hasHandled(_ press: ButtonEvent) -> Bool { handledPresses.contains(press) }
+
+    /// True if the press or a later one of its button and boot was handled. An engine that has just taken over knows that of
+    /// presses that the former one has claimed, and their records are not on its disk.
+    func isOver(_ press: ButtonEvent) -> Bool { handledPresses.contains(press) || handledPresses.hasLater(press) }
+
+    /// Notes what another engine handles while this one stands by.
+    mutating func overhear(_ topic: FeedTopic, _ payload: [UInt8]) {
+        guard mode != .leading else { return }
+        switch topic.kind {
+        case .messages(let button):
+            guard let message = try? FeedMessage(parsing: payload, of: button) else { break }
+            overheardPresses.heard(message, of: button, from: topic.site)
+        case .cursor(let button):
+            guard overheardPresses.count > 0, let claim = try? FeedCursor(parsing: payload),
+                claim.installation == sites[topic.site]?.installation
+            else { break }
+            for press in overheardPresses.claimed(claim.number, of: button, from: topic.site) where !isOver(press) {
+                handledPresses.add(press, from: topic.site)
+            }
+        case .hello, .done, .want: break
+        }
+    }
 
     /// A site does not have the button any more.
     mutating func removed(_ button: ButtonID) { handledPresses.forget(button) }
@@ -461,7 +461,7 @@ struct EngineFeed: Sendable {
             "state": .string(mode.rawValue), "term": .integer(Int64(term)),
             "patience": .integer(configuration.patience.limit.milliseconds),
             "fault": fault.map { .string($0) } ?? .null,
-            "refused": .array(refusals.keys.sorted().map(JSONValue.string)),
+            "refused": .array(refusals.list.map(JSONValue.string)),
             "sites": .array(sites.keys.sorted().map(JSONValue.string)),
         ]
     }

@@ -1,6 +1,6 @@
 import ButtonModel
 
-/// The presses of sites' buttons that this process has handled.
+/// The presses of sites' buttons that this process has handled, and those that it knows another engine to have claimed.
 ///
 /// When a button is carried from one site to another, two kinds of presses arrive that are older than the newest handled press. The
 /// button sends presses again to the second site if the first site did not confirm them to the button: they were handled. The first
@@ -39,6 +39,13 @@ struct HandledPresses: Sendable {
     func contains(_ event: ButtonEvent) -> Bool {
         (runs[event.button] ?? []).contains {
             $0.bootID == event.bootID && $0.part == event.part && $0.counters.contains(event.counter)
+        }
+    }
+
+    /// True if a later press of the same boot was handled.
+    func hasLater(_ event: ButtonEvent) -> Bool {
+        (runs[event.button] ?? []).contains {
+            $0.bootID == event.bootID && $0.part == event.part && $0.counters.upperBound > event.counter
         }
     }
 

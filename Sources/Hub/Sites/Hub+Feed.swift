@@ -47,6 +47,7 @@ extension Hub {
         }
         guard let topic = FeedTopic(topicName) else { return false }
         if self.feed?.includes(site: topic.site) == true {
+            self.feed?.overhear(topic, payload)
             advanceFeed(
                 .source(.received(topicName: topicName, payload: payload, brokerAge: brokerAge)), at: now)
         }

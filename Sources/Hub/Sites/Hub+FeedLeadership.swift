@@ -73,11 +73,18 @@ extension Hub {
         if isTimerDue { advanceRules(.timerFired, at: now) }
     }
 
-    /// Gives up messages that are reported, and those of other buttons that belong to the same chord.
+    /// Gives up messages that are reported, those of the same button that another site has sent, and those of other buttons that belong
+    /// to the same chord.
     mutating func giveUp(_ givenUp: [FeedSource.GivenUp], at now: Instant) {
+        // The site that had the button before may have sent the beginning of what is given up.
+        let earliest = Dictionary(givenUp.map { ($0.button, $0.since) }, uniquingKeysWith: min)
         var starts: [ButtonID: Instant] = [:]
         for givenUp in givenUp where buttons[givenUp.button]?.source == EngineFeed.source(of: givenUp.site) {
-            starts[givenUp.button] = givenUp.since
+            starts[givenUp.button] = earliest[givenUp.button]
+        }
+        for place in starts.keys.sorted().flatMap({ feed?.unsettled[$0] ?? [] })
+        where !givenUp.contains(where: { $0.site == place.site && $0.button == place.button }) {
+            advanceFeed(.source(.giveUp(site: place.site, place.button)), at: now)
         }
         for button in Set(starts.keys.flatMap { rules.partners(of: $0) }).subtracting(starts.keys).sorted() {
             guard let site = buttons[button]?.source.flatMap({ EngineFeed.site(of: $0) }) else { continue }

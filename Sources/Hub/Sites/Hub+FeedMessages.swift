@@ -111,7 +111,11 @@ extension Hub {
         let cursor = buttons[button]?.stored.cursor ?? EventCursor()
         // A button repeats at its other site what it has told the first one and was not told to forget.
         let old = steps.compactMap { step in
-            if case .press(let event) = step, cursor.covers(EventCursor(event)) { event } else { nil }
+            if case .press(let event) = step, cursor.covers(EventCursor(event)) || feed?.isOver(event) == true {
+                event
+            } else {
+                nil
+            }
         }
         if let former = buttons[button]?.source, former != EngineFeed.source(of: place.site),
             EngineFeed.isSite(source: former)
@@ -132,7 +136,7 @@ extension Hub {
         var movements: [ButtonMovement] = []
         for step in steps {
             switch step {
-            case .press(let event) where cursor.covers(EventCursor(event)): break
+            case .press(let event) where old.contains(event): break
             case .press(let event): events.append(event)
             case .turn(let movement): movements.append(movement)
             }
@@ -154,7 +158,9 @@ extension Hub {
             completePress(at: now)
             dialsTurned(button, movements, at: now)
         }
-        reportUnhandled(old, of: place, at: now)
+        // The message was acted on. A button sends its presses in order and without gaps, so the old ones among them were handled,
+        // perhaps before this process began.
+        if events.isEmpty { reportUnhandled(old, of: place, at: now) }
     }
 
     /// Reports a message of the site that had the button before. All of its presses are older than the newest press of the

@@ -221,7 +221,15 @@ struct SiteUplink: Sendable {
             ? nil
             : "uplink: {buttons: [\(unmatched.joined(separator: ", "))]} of tryck.yaml matches no paired button: check the names "
                 + "with tryck buttons"
-        return [connection.untaken(since: journals.oldest, at: now), sentence].compactMap(\.self)
+        return [connection.untaken(since: journals.oldest, at: now), restoreWarning, sentence].compactMap(\.self)
+    }
+
+    /// A sentence for users if this site was restored and waits for an engine.
+    private var restoreWarning: String? {
+        guard feed.isRestoreUnanswered else { return nil }
+        return
+            "this site was restored from an old copy of its state directory, and its presses wait until an engine that leads has said "
+            + "which of them are handled: check with tryck status at the engine that it leads"
     }
 
     /// The topic filters to subscribe to.

@@ -12,9 +12,9 @@ struct UplinkConnection: Sendable {
     private(set) var knowsExpiry = true
     /// Why there is no connection; a sentence for users.
     private var reason: String?
-    /// What the broker refuses, such as `write TOPIC`, with a sentence for users. A broker may end the connection after a
-    /// refusal, so they are kept until the next connection, or until an attempt to connect fails.
-    private var refusals: [String: String] = [:]
+    /// What the broker does not let this site do. A broker may end the connection after a refusal, so they are kept until the
+    /// next connection, or until an attempt to connect fails.
+    private var refusals: AccessRefusals
     /// The shares of the engines that are online and take this site's messages, by the topics of their states.
     private var engines: [String: EngineShare] = [:]
     /// When the first of these engines came online.
@@ -22,16 +22,23 @@ struct UplinkConnection: Sendable {
     /// When an engine claimed entries last.
     private var claimedAt: Instant?
 
-    init(_ configuration: UplinkConfiguration) { self.configuration = configuration }
+    init(_ configuration: UplinkConfiguration) {
+        self.configuration = configuration
+        refusals = Self.noRefusals(configuration)
+    }
+
+    private static func noRefusals(_ configuration: UplinkConfiguration) -> AccessRefusals {
+        AccessRefusals("\(configuration.broker) refuses to let this site")
+    }
 
     /// True if an engine that takes this site's messages is online.
     var hasEngine: Bool { !engines.isEmpty }
 
     /// What the broker refuses, in order.
-    var refused: [String] { refusals.keys.sorted() }
+    var refused: [String] { refusals.list }
 
     /// The first fault of the connection itself; a sentence for users.
-    var fault: String? { refusals.min { $0.key < $1.key }?.value ?? reason }
+    var fault: String? { refusals.fault ?? reason }
 
     /// A sentence for users if engines of more than one share act on the presses of this site, which happens if their numbers
     /// of shares differ.
@@ -60,13 +67,13 @@ struct UplinkConnection: Sendable {
         isConnected = true
         self.knowsExpiry = knowsExpiry
         reason = nil
-        refusals = [:]
+        refusals = Self.noRefusals(configuration)
     }
 
     /// - Returns: true if the reason differs from the one before, so that it is worth a line in the log.
     mutating func disconnected(_ reason: String) -> Bool {
         defer { self.reason = reason }
-        if !isConnected { refusals = [:] }
+        if !isConnected { refusals = Self.noRefusals(configuration) }
         isConnected = false
         engines = [:]
         engineSince = nil
@@ -75,32 +82,19 @@ struct UplinkConnection: Sendable {
 
     /// The broker refuses a topic of this site.
     ///
-    /// - Returns: a sentence for the log; `nil` if it was refused before on this connection.
+    /// - Returns: a sentence for the log; `nil` if it was refused before on this connection, or if a message was not published for
+    ///   another reason than the access rules.
     mutating func refused(_ topic: String, toWrite: Bool, _ reason: String) -> String? {
-        // A message that was not published for another reason is no refusal.
-        guard !toWrite || AccessRefusal.isOne(reason) else { return nil }
-        let topic = toWrite ? filter(topic) : topic
-        let access = "\(toWrite ? "write" : "read") \(topic)"
-        guard refusals[access] == nil else { return nil }
-        let sentence = "\(configuration.broker) refuses to let this site \(access): \(reason); see its ACL"
-        refusals[access] = sentence
-        return sentence
-    }
-
-    /// The topic of the presses of a button with `+` for the button, because an access rule is about all of them; other topics as
-    /// they are.
-    private func filter(_ topicName: String) -> String {
-        guard let topic = FeedTopic(topicName), case .messages = topic.kind else { return topicName }
-        return "\(topic.site)/feed/+"
+        toWrite ? refusals.publishFailed(topic, reason) : refusals.subscriptionRefused(topic, reason)
     }
 
     /// The broker delivers the messages of a topic filter that it has refused before.
-    mutating func granted(_ topicFilter: String) { refusals["read \(topicFilter)"] = nil }
+    mutating func granted(_ topicFilter: String) { refusals.granted(topicFilter) }
 
     /// An engine has claimed entries, so it has received them, and the broker takes what this site writes.
     mutating func claimed(at now: Instant) {
         claimedAt = now
-        refusals = refusals.filter { !$0.key.hasPrefix("write ") }
+        refusals.publishedAll()
     }
 
     /// Handles a message about the state of an engine.

@@ -6,67 +6,87 @@ import MQTTTopics
 import TestSupport
 import Testing
 
-/// A site, two engines that are real hubs, and a broker. Each can die between any two of its steps. An engine acts on a press by
+/// Sites, two engines that are real hubs, and a broker. Each can die between any two of its steps. An engine acts on a press by
 /// a message to a lamp, which counts when the broker accepts it.
+///
+/// | file                        | contents                                                 |
+/// |-----------------------------|----------------------------------------------------------|
+/// | this one                    | what fails, the packets under way, and the engines       |
+/// | `EnginesWorld+Sites`        | the sites, each of which is a `FeedUplink` with a disk   |
+/// | `EnginesWorld+Presses`      | what is done with the buttons                            |
+/// | `EnginesWorld+Account`      | what has become of each press, and the broken promises   |
 struct EnginesWorld {
-    static let topic = "tryck/berlin7"
-    static let buttons = [
-        ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0001)), ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0002)),
-    ]
-    private static let names = ["hall", "attic"]
+    /// What a story contains beside downs of the buttons of one site. Each part can be left out.
+    struct Features: OptionSet {
+        let rawValue: Int
+
+        /// The button `hall` also reports its releases, which a rule acts on.
+        static let ups = Features(rawValue: 1)
+        /// Clicks, double clicks and holds of `attic`, whose messages stay open until the gesture is decided.
+        static let gestures = Features(rawValue: 2)
+        /// Clicks, double clicks and swipes of `stair`, a Duo.
+        static let swipes = Features(rawValue: 4)
+        /// Turns of `dial`, a Twist.
+        static let turns = Features(rawValue: 8)
+        /// `stair` and `dial` are at a second site.
+        static let secondSite = Features(rawValue: 16)
+        /// `hall` is carried from one site to the other when nothing of it waits at the former one.
+        static let moves = Features(rawValue: 32)
+        /// `hall` is also carried while its presses wait at the former site, and repeats the last ones at the other one.
+        static let hastyMoves = Features(rawValue: 64)
+        /// A site dies together with an engine, and stays away for a while.
+        static let absence = Features(rawValue: 128)
+        /// A hold that was told has to end, also if another engine leads then.
+        static let ends = Features(rawValue: 256)
+        /// Nothing is acted on after it was reported.
+        static let order = Features(rawValue: 512)
+
+        static let all: Features = [
+            .ups, .gestures, .swipes, .turns, .secondSite, .moves, .hastyMoves, .absence, .ends, .order,
+        ]
+        /// Without what an engine cannot know of another one: the steps of a button that both sites have sent, the turns that it has
+        /// not acted on yet, and the hold that it has told.
+        static let standard = all.subtracting([.hastyMoves, .turns, .ends])
+    }
+
+    static let topics = ["tryck/berlin7", "tryck/oslo2"]
+    static let hall = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0001))
+    static let attic = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0002))
+    static let stair = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0003))
+    static let dial = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0004))
+    static let names = [hall: "hall", attic: "attic", stair: "stair", dial: "dial"]
     private static let rules: HouseRules = """
         version: 1
         defaults: {queued: accept}
-        buttons: {hall: {address: "80:E4:DA:00:00:01"}, attic: {address: "80:E4:DA:00:00:02"}}
+        buttons:
+          hall: {address: "80:E4:DA:00:00:01"}
+          attic: {address: "80:E4:DA:00:00:02"}
+          stair: {address: "80:E4:DA:00:00:03", model: duo}
+          dial: {address: "80:E4:DA:00:00:04", model: twist}
         rules:
           - id: hall
             mode: parallel
             max: 100
-            triggers: {button: hall, event: down}
+            triggers: {button: hall, event: [down, up]}
             actions: {publish: {topic: lamp/hall, payload: x, qos: 1}}
           - id: attic
             mode: parallel
             max: 100
-            triggers: {button: attic, event: down}
-            actions: {publish: {topic: lamp/attic, payload: x, qos: 1}}
+            triggers: {button: attic, event: [click, double_click, hold, hold_release]}
+            actions: {publish: {topic: lamp/attic, payload: "{{ trigger.event }}", qos: 1}}
+          - id: stair
+            mode: parallel
+            max: 100
+            triggers: {button: stair, event: [click, double_click, swipe_right]}
+            actions: {publish: {topic: lamp/stair, payload: "{{ trigger.event }}", qos: 1}}
+          - id: dial
+            mode: parallel
+            max: 100
+            triggers: {button: dial, event: [rotate_clockwise, rotate_counter_clockwise], part: dial}
+            actions: {publish: {topic: lamp/dial, payload: "{{ trigger.steps }}", qos: 1}}
         """
     /// One and a half times the keep-alive of 5 s.
     private static let keepAliveLimit = Duration.milliseconds(7500)
-
-    struct Fate: Hashable {
-        var actions = 0
-        var isReported = false
-        /// The site's disk was replaced by a copy that does not have the press.
-        var wentWithDisk = false
-    }
-
-    struct Press: Hashable {
-        var button: ButtonID
-        /// The button's counter, from 1.
-        var number: Int
-    }
-
-    /// A number of a button's journal.
-    struct Place: Hashable {
-        var installation: String
-        var button: ButtonID
-        var number: Int
-    }
-
-    /// What is on the site's disk.
-    struct Disk {
-        var life = 1
-        var session = 0
-        /// The latest session in which messages were sent.
-        var asked = 0
-        var term = 0
-        var facts: [ButtonID: FeedHello.Button] = [:]
-        var entries: [ButtonID: [FeedEntry]] = [:]
-        /// The first session in which each entry can have been sent.
-        var sessions: [ButtonID: [Int: Int]] = [:]
-
-        var installation: String { FeedLife(root: "9f3c", number: life).installation }
-    }
 
     struct Engine {
         let name: String
@@ -77,14 +97,14 @@ struct EnginesWorld {
         var inputs: [Hub.Input] = []
         var effects: [Hub.Effect] = []
         var timer: Instant?
-        /// The last claim of each button, which is that of the press on which an action follows.
-        var claims: [ButtonID: FeedCursor] = [:]
-        /// The installation in the last hello of the site.
-        var installation = ""
+        /// The last claim of each button, with its site, which is that of the press on which an action follows.
+        var claims: [ButtonID: Place] = [:]
+        /// The installation in the last hello of each site.
+        var installations: [String: String] = [:]
         /// The press in each message that it has received. The same place can mean another press after a restore.
         var presses: [Place: Press] = [:]
-        /// What was published and is not acknowledged, in order; the press if it is an action.
-        var unacknowledged: [(id: MessageID, press: Press?)] = []
+        /// What was published and is not acknowledged, in order; what it does if it is an action.
+        var unacknowledged: [(id: MessageID, deed: Deed?)] = []
         /// The process is stopped, and cannot answer the broker.
         var isStopped = false
         var stoppedAt: Instant?
@@ -93,84 +113,41 @@ struct EnginesWorld {
         var isBusy: Bool { hub != nil && !isStopped && (!inputs.isEmpty || !effects.isEmpty) }
     }
 
-    struct Site {
-        var uplink: FeedUplink?
-        var inputs: [FeedUplink.Input] = []
-        var effects: [FeedUplink.Effect] = []
-        var timer: Instant?
-        var nextID = 1
-        var isConnected = false
-        var disk = Disk()
-
-        var isBusy: Bool { uplink != nil && (!inputs.isEmpty || !effects.isEmpty) }
-    }
-
+    let features: Features
     /// The claims of engines do not arrive, and engines are told that they do. The promises cannot be kept then.
     let losesClaims: Bool
     private(set) var now = Instant(sinceBoot: .seconds(1000))
     var network = SimulatedNetwork()
     private(set) var engines: [Engine]
-    private(set) var site = Site()
-    private(set) var fates: [Press: Fate] = [:]
-    private(set) var problems: [String] = []
+    var sites: [Site]
+    var account = Account()
+    var pad = Pad()
     private(set) var takeovers = 0
-    private(set) var lives = 0
+    var lives = 0
     private var inputCount = 0
-    /// The order of actions of each button.
-    private var latest: [ButtonID: Int] = [:]
-    private var counters: [ButtonID: Int] = [:]
-    /// The press in each message.
-    private var presses: [Place: Press] = [:]
-    /// An old copy of the site's disk.
-    private var copy: Disk?
 
-    init(losesClaims: Bool = false) {
+    init(features: Features = .standard, losesClaims: Bool = false) {
+        self.features = features
         self.losesClaims = losesClaims
         engines = ["a1", "a2"].map {
             Engine(name: $0, stored: StoredState(installationID: $0 == "a1" ? "00a1" : "00a2"))
         }
-        for (index, button) in Self.buttons.enumerated() {
-            site.disk.facts[button] = FeedHello.Button(
-                serial: "BA00-A0000\(index)", model: .flic2, name: Self.names[index], firmware: 11)
+        sites = [Site(Self.topics[0], installation: "9f3c", buttons: [Self.hall, Self.attic])]
+        if features.contains(.secondSite) {
+            let isShared = !features.isDisjoint(with: [.moves, .hastyMoves])
+            sites.append(
+                Site(
+                    Self.topics[1], installation: "07d1",
+                    buttons: (isShared ? [Self.hall] : []) + [Self.stair, Self.dial]))
+        } else {
+            sites[0].addButtons([Self.stair, Self.dial])
         }
     }
 
+    /// The clients of the broker.
+    var clients: [String] { sites.map(\.client) + engines.map(\.name) }
+
     // MARK: What happens
-
-    mutating func press(_ button: ButtonID) {
-        guard site.uplink != nil, let last = site.disk.facts[button]?.last else { return }
-        let (number, counter) = (last + 1, counters[button, default: 0] + 1)
-        counters[button] = counter
-        site.disk.facts[button]?.last = number
-        let event = ButtonEvent(
-            button: button, bootID: 7, counter: UInt32(counter), step: .down, ticks: UInt64(counter) * 3277)
-        let entry = FeedEntry(number: number, receivedAt: now, steps: [.press(event)])
-        site.disk.entries[button, default: []].append(entry)
-        site.disk.sessions[button, default: [:]][number] = site.disk.session + (site.isConnected ? 0 : 1)
-        let press = Press(button: button, number: counter)
-        fates[press] = Fate()
-        presses[Place(installation: site.disk.installation, button: button, number: number)] = press
-        site.inputs.append(.recorded(button, entry))
-    }
-
-    /// - Parameter count: the packets under way that still arrive at the broker.
-    mutating func killSite(delivering count: Int) {
-        carryToBroker("site", count)
-        network.close("site", at: now)
-        (site.uplink, site.inputs, site.effects, site.timer) = (nil, [], [], nil)
-        site.isConnected = false
-    }
-
-    mutating func copySite() { copy = site.disk }
-
-    /// Replaces the site's disk by the copy of it.
-    mutating func restoreSite() {
-        guard let copy else { return }
-        killSite(delivering: 0)
-        let kept = Self.presses(in: copy)
-        for press in waiting.subtracting(kept) { fates[press]?.wentWithDisk = true }
-        site.disk = copy
-    }
 
     mutating func killEngine(_ index: Int, delivering count: Int) {
         carryToBroker(engines[index].name, count)
@@ -197,17 +174,6 @@ struct EnginesWorld {
         engines[index].stoppedAt = nil
     }
 
-    /// True if the site knows of all claims that the broker retains. Only then may the broker forget them: otherwise they may be on
-    /// the disk of one engine only, and another one would act again.
-    private var areClaimsKnown: Bool {
-        Self.buttons.allSatisfy { button in
-            let payload = network.broker.retainedPayload(of: "\(Self.topic)/feed/\(button)/cursor") ?? []
-            let claim = try? FeedCursor(parsing: payload)
-            return claim?.installation != site.disk.installation
-                ? claim == nil : claim?.number ?? 0 <= site.disk.facts[button]?.claimed ?? 0
-        }
-    }
-
     mutating func killBroker(isForgetful: Bool) {
         if !isForgetful || !areClaimsKnown { network.handle(.save, at: now) }
         network.handle(.killed, at: now)
@@ -224,10 +190,7 @@ struct EnginesWorld {
     mutating func pass(_ duration: Duration) {
         now = now + duration
         if let timer = network.timer, timer <= now { network.handle(.timerFired, at: now) }
-        if let timer = site.timer, timer <= now {
-            site.timer = nil
-            site.inputs.append(.timerFired)
-        }
+        for index in sites.indices { sites[index].timePassed(at: now) }
         for index in engines.indices {
             if let timer = engines[index].timer, timer <= now {
                 engines[index].timer = nil
@@ -242,9 +205,11 @@ struct EnginesWorld {
     }
 
     /// The earliest deadline.
-    var timer: Instant? { ([network.timer, site.timer] + engines.map(\.timer)).compactMap { $0 }.min() }
+    var timer: Instant? { ([network.timer] + sites.map(\.timer) + engines.map(\.timer)).compactMap { $0 }.min() }
 
-    var isQuiet: Bool { !site.isBusy && !engines.contains(where: \.isBusy) && network.busyLanes.isEmpty }
+    var isQuiet: Bool {
+        !sites.contains(where: \.isBusy) && !engines.contains(where: \.isBusy) && network.busyLanes.isEmpty
+    }
 
     /// The engines that lead.
     var leaders: [String] {
@@ -263,36 +228,26 @@ struct EnginesWorld {
     mutating func carry(_ lane: SimulatedNetwork.Lane) {
         if lane.isToBroker { return carryToBroker(lane.client, 1) }
         guard let answer = network.carry(lane, at: now) else { return }
-        if lane.client == "site" { siteReceived(answer) } else { engineReceived(answer, lane.client == "a1" ? 0 : 1) }
+        if let site = sites.firstIndex(where: { $0.client == lane.client }) {
+            siteReceived(answer, site)
+        } else if let engine = engines.firstIndex(where: { $0.name == lane.client }) {
+            engineReceived(answer, engine)
+        }
     }
 
-    private mutating func carryToBroker(_ client: String, _ count: Int) {
+    mutating func carryToBroker(_ client: String, _ count: Int) {
         for _ in 0..<min(count, network.sentCount(client)) {
-            if case .publish(let message, _) = network.nextPacket(of: client) { arrived(message) }
+            if case .publish(let message, _) = network.nextPacket(of: client) {
+                if message.topicName == "engines/1/leader" { takeovers += 1 }
+                arrived(message)
+            }
             _ = network.carry(SimulatedNetwork.Lane(client: client, isToBroker: true), at: now)
         }
     }
 
-    private mutating func arrived(_ message: SimulatedBroker.Message) {
-        if message.topicName == "engines/1/leader" { takeovers += 1 }
-        guard let name = Self.names.firstIndex(where: { message.topicName == "lamp/\($0)" }),
-            let number = Int(String(decoding: message.payload, as: UTF8.self))
-        else { return }
-        let press = Press(button: Self.buttons[name], number: number)
-        if fates[press] == nil { problems.append("an action for a press that was not: \(press)") }
-        fates[press, default: Fate()].actions += 1
-        if number < latest[press.button] ?? 0 { problems.append("\(press) was acted on after a later one") }
-        latest[press.button] = number
-    }
-
     private mutating func lost(_ client: String) {
-        if client == "site" {
-            site.isConnected = false
-            if site.uplink != nil { site.inputs.append(.disconnected) }
-            return
-        }
-        let index = client == "a1" ? 0 : 1
-        guard engines[index].hub != nil else { return }
+        if let site = sites.firstIndex(where: { $0.client == client }) { return sites[site].lostConnection() }
+        guard let index = engines.firstIndex(where: { $0.name == client }), engines[index].hub != nil else { return }
         engines[index].inputs.append(.brokerDisconnected("the broker is gone"))
         failUnacknowledged(index)
     }
@@ -301,9 +256,9 @@ struct EnginesWorld {
     private mutating func failUnacknowledged(_ index: Int) {
         let failed = engines[index].unacknowledged
         engines[index].unacknowledged = []
-        for (id, press) in failed {
+        for (id, deed) in failed {
             engines[index].inputs.append(.publishFailed(id, "the broker is gone"))
-            if let press { fates[press]?.isReported = true }
+            if let deed { account.failed(deed) }
         }
     }
 
@@ -322,7 +277,7 @@ struct EnginesWorld {
             engines[index].hub = Hub(
                 HubConfiguration(
                     version: "0", baseTopic: name, radios: [],
-                    engine: EngineConfiguration(name: name, sites: [Self.topic])),
+                    engine: EngineConfiguration(name: name, sites: ["tryck/+"])),
                 stored: engines[index].stored, rules: Self.rules.set)
             engines[index].inputs = [.wallClock(UTCTime(milliseconds: 1_795_000_000_000)), .start]
         }
@@ -349,7 +304,7 @@ struct EnginesWorld {
             if inputCount.isMultiple(of: 5),
                 let problem = engines[index].hub?.problems(at: Instant(nanoseconds: 0)).first
             {
-                problems.append("\(engines[index].name) after \(input): \(problem)")
+                account.note("\(engines[index].name) after \(input): \(problem)")
             }
         #endif
     }
@@ -378,24 +333,21 @@ struct EnginesWorld {
     private mutating func publish(_ message: MQTTMessage, _ id: MessageID, _ expiry: Duration?, _ index: Int) {
         let name = engines[index].name
         if message.topicName == "\(name)/bridge/event" { reported(message.payload) }
-        var payload = message.payload
-        var press: Press?
-        if case .cursor(let button) = FeedTopic(message.topicName)?.kind,
+        if let topic = FeedTopic(message.topicName), case .cursor(let button) = topic.kind,
             let claim = try? FeedCursor(parsing: message.payload)
         {
-            engines[index].claims[button] = claim
+            engines[index].claims[button] = Place(
+                site: topic.site, installation: claim.installation, button: button, number: claim.number)
         }
-        if let place = Self.names.firstIndex(where: { message.topicName == "lamp/\($0)" }) {
-            let button = Self.buttons[place]
-            press = engines[index].claims[button].flatMap {
-                engines[index].presses[Place(installation: $0.installation, button: button, number: $0.number)]
-            }
-            payload = Array(String(press?.number ?? 0).utf8)
-        }
+        var payload = message.payload
+        let deed = deed(message, engines[index])
+        // The lamp of `hall` learns which press it was.
+        if case .step(let press) = deed { payload = Array(String(press.number).utf8) }
         guard network.isConnected(name) else {
-            if let press { fates[press]?.isReported = true }
+            if let deed { account.failed(deed) }
             return engines[index].inputs.append(.publishFailed(id, "the broker is gone"))
         }
+        if let deed, features.contains(.order) { account.sent(deed, by: name) }
         if losesClaims, message.topicName.hasSuffix("/cursor") || message.topicName.hasSuffix("/done") {
             return engines[index].inputs.append(.published(id))
         }
@@ -406,21 +358,7 @@ struct EnginesWorld {
         if message.qos == 0 {
             engines[index].inputs.append(.published(id))
         } else {
-            engines[index].unacknowledged.append((id, press))
-        }
-    }
-
-    /// An event of an engine may report messages that are not repeated.
-    private mutating func reported(_ payload: [UInt8]) {
-        guard let event = try? JSONValue(parsing: payload), event["type"] == "interrupted", let data = event["data"],
-            let installation = data["installation"]?.stringValue, let first = data["first_n"]?.integerValue,
-            let last = data["last_n"]?.integerValue
-        else { return }
-        for button in Self.buttons where data["button"]?.stringValue == button.description {
-            for number in Int(first)...Int(last) {
-                let place = Place(installation: installation, button: button, number: number)
-                if let press = presses[place] { fates[press]?.isReported = true }
-            }
+            engines[index].unacknowledged.append((id, deed))
         }
     }
 
@@ -430,18 +368,7 @@ struct EnginesWorld {
         case .connected: engines[index].inputs.append(.brokerConnected)
         case .message(let message, let id, _):
             if message.qos > 0 { network.send(engines[index].name, .acknowledge(id: id)) }
-            if FeedTopic(message.topicName)?.kind == .hello, let hello = try? FeedHello(parsing: message.payload) {
-                engines[index].installation = hello.installation
-            }
-            if case .messages(let button) = FeedTopic(message.topicName)?.kind,
-                let feed = try? FeedMessage(parsing: message.payload, of: button),
-                case .steps(let steps) = feed.content,
-                case .press(let event) = steps[0]
-            {
-                let place = Place(
-                    installation: engines[index].installation, button: button, number: feed.number)
-                engines[index].presses[place] = Press(button: button, number: Int(event.counter))
-            }
+            note(message, index)
             if let expiry = message.expiry {
                 engines[index].inputs.append(
                     .expiringMessageReceived(
@@ -458,108 +385,22 @@ struct EnginesWorld {
         }
     }
 
-    // MARK: The site
-
-    mutating func reviveSite() {
-        if site.uplink == nil {
-            let disk = site.disk
-            site.uplink = FeedUplink(topic: Self.topic, site: "berlin7", installation: "9f3c", life: disk.life)
-            let journals = disk.facts.map { button, facts in
-                let entries = disk.entries[button] ?? []
-                let sessions = disk.sessions[button] ?? [:]
-                let unsent = entries.first { sessions[$0.number] ?? 0 > disk.asked }
-                return (
-                    button,
-                    FeedJournal(
-                        facts, first: entries.first?.number ?? facts.last + 1, sent: unsent.map { $0.number - 1 },
-                        unsentSession: unsent.flatMap { sessions[$0.number] } ?? 0)
-                )
-            }
-            site.inputs = [.start(Dictionary(uniqueKeysWithValues: journals), term: disk.term)]
+    /// Notes which press is in a message that an engine receives.
+    private mutating func note(_ message: SimulatedBroker.Message, _ index: Int) {
+        guard let topic = FeedTopic(message.topicName) else { return }
+        switch topic.kind {
+        case .hello:
+            guard let hello = try? FeedHello(parsing: message.payload) else { break }
+            engines[index].installations[topic.site] = hello.installation
+        case .messages(let button):
+            guard button == Self.hall, let feed = try? FeedMessage(parsing: message.payload, of: button),
+                case .steps(let steps) = feed.content, case .press(let event) = steps[0]
+            else { break }
+            let place = Place(
+                site: topic.site, installation: engines[index].installations[topic.site] ?? "", button: button,
+                number: feed.number)
+            engines[index].presses[place] = Press(button: button, number: Int(event.counter))
+        case .cursor, .done, .want: break
         }
-        guard !network.isConnected("site"), !site.isBusy else { return }
-        let will = SimulatedBroker.Message(topicName: "\(Self.topic)/feed/hello", payload: [], isRetained: true)
-        network.open("site", .connect(will: .init(will), isCleanStart: true), at: now)
-    }
-
-    mutating func stepSite() {
-        guard site.isBusy else { return }
-        if !site.effects.isEmpty { return carryOut(site.effects.removeFirst()) }
-        site.effects = site.uplink?.handle(site.inputs.removeFirst(), at: now) ?? []
-        #if DEBUG
-            if let problem = site.uplink?.problems().first { problems.append("site: \(problem)") }
-        #endif
-    }
-
-    private mutating func carryOut(_ effect: FeedUplink.Effect) {
-        switch effect {
-        case .publish(let message, let expiry):
-            let packet = SimulatedBroker.Message(
-                topicName: message.topicName, payload: message.payload, isRetained: message.retain, expiry: expiry)
-            network.send("site", .publish(packet, id: site.nextID))
-            site.nextID += 1
-        case .read(let button, let after, let count):
-            let entries = site.disk.entries[button]?.filter { $0.number > after }.prefix(count) ?? []
-            site.inputs.append(.read(button, Array(entries)))
-        case .claimed(let button, let number):
-            site.disk.facts[button]?.claimed = number
-            site.disk.entries[button]?.removeAll { $0.number <= number }
-        case .done(let button, let number): site.disk.facts[button]?.done = number
-        case .term(let term): site.disk.term = term
-        case .asked(let session): site.disk.asked = session
-        case .beganLife(let number, let formers, _): beginLife(number, formers)
-        case .setTimer(let deadline): site.timer = deadline
-        case .cancelTimer: site.timer = nil
-        case .anomaly: break
-        }
-    }
-
-    private mutating func beginLife(_ number: Int, _ formers: [ButtonID: FeedFormer]) {
-        site.disk.life = number
-        lives += 1
-        for button in Self.buttons {
-            site.disk.facts[button]?.former = formers[button]
-            for entry in site.disk.entries[button] ?? [] {
-                guard case .press(let event) = entry.steps[0] else { continue }
-                presses[Place(installation: site.disk.installation, button: button, number: entry.number)] = Press(
-                    button: button, number: Int(event.counter))
-            }
-        }
-    }
-
-    private mutating func siteReceived(_ answer: SimulatedBroker.Answer) {
-        guard site.uplink != nil else { return }
-        switch answer {
-        case .connected:
-            network.send("site", .subscribe(FeedTopic.filters(ofSite: Self.topic) + ["engines/+/state"]))
-            site.disk.session += 1
-            site.isConnected = true
-            site.inputs.append(.connected(session: site.disk.session))
-        case .message(let message, let id, _):
-            network.send("site", .acknowledge(id: id))
-            if message.topicName == "engines/1/state" {
-                let state = try? EngineState(parsing: message.payload)
-                site.inputs.append(.engine(isOnline: state?.isOnline == true))
-            } else {
-                site.inputs.append(.received(topicName: message.topicName, payload: message.payload))
-            }
-        case .subscribed, .acknowledged: break
-        }
-    }
-
-    /// The presses in the journals that no engine has claimed.
-    var waiting: Set<Press> { Self.presses(in: site.disk) }
-
-    private static func presses(in disk: Disk) -> Set<Press> {
-        Set(
-            disk.entries.flatMap { button, entries in
-                entries.compactMap { entry in
-                    if case .press(let event) = entry.steps[0] {
-                        Press(button: button, number: Int(event.counter))
-                    } else {
-                        nil
-                    }
-                }
-            })
     }
 }
