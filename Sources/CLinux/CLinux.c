@@ -135,6 +135,18 @@ void linux_trim_heap(void)
 	malloc_trim(0);
 }
 
+void linux_trim_stack(void)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	// Four pages are left for this call and for signal handlers.
+	const uintptr_t end = ((uintptr_t)__builtin_frame_address(0) & ~(page - 1)) - 4 * page;
+	const uintptr_t length = 256 * 1024;
+
+	// Below the stack of the main thread, the kernel keeps a gap of at least 256 pages. Other threads have other memory there.
+	if (gettid() == getpid())
+		madvise((void *)(end - length), length, MADV_DONTNEED);
+}
+
 // Returns whether the dynamic linker has relocated addresses in segments that cannot be written now.
 static int has_text_relocations(const struct dl_phdr_info *object)
 {

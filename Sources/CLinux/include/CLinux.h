@@ -64,6 +64,10 @@ void linux_use_one_heap(void);
 // Gives free memory of the heap back to the system.
 void linux_trim_heap(void);
 
+// Gives the stack below this call back to the system, up to 256 KiB, which the deepest calls so far have used. It does nothing
+// outside of the main thread.
+void linux_trim_stack(void);
+
 // Forgets the pages of code and constants of the program and its libraries. What is used later is mapped again from the files.
 // Segments that the program or the dynamic linker may have written are left alone.
 void linux_forget_code(void);
