@@ -206,9 +206,9 @@ package final class HTTPEdge {
             outcome: outcome, body: body, duration: .nanoseconds(now - (job.began ?? now)), note: note)
         loop.onNextTurn { [self] in
             jobs[id] = nil
-            let effects = job.began == nil ? [] : queue.handle(.ended(id))
+            // The report comes first, because it may cancel the job that would be launched next.
             job.ended(result)
-            carryOut(effects)
+            carryOut(job.began == nil ? [] : queue.handle(.ended(id)))
         }
     }
 

@@ -75,9 +75,9 @@ package final class ProcessEdge {
         do throws(ProcessJob.StartFailure) {
             running[id] = try ProcessJob(loop: loop, job.request) { [unowned self] result in
                 running[id] = nil
-                let effects = queue.handle(.ended(id))
+                // The report comes first, because it may cancel the job that would be launched next.
                 job.ended(result)
-                carryOut(effects)
+                carryOut(queue.handle(.ended(id)))
             }
             waiting[id] = nil
         } catch {

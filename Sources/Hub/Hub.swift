@@ -109,8 +109,8 @@ package struct Hub: Sendable {
         case setTimer(Instant)
         case cancelTimer
         case needsEntropy
-        /// The last effect of an input that is handled in two parts. The owner, such as `HubRunner`, carries out the effects before
-        /// this one, and then passes the input `goOn`, which starts the second part. So the message of a rule is written before the
+        /// The last effect of an input that is handled in two parts. The owner carries out the effects before this one, and
+        /// `HubRunner` then passes the input `goOn`, which starts the second part. So the message of a rule is written before the
         /// hub makes statistics, reports and retained topics.
         case goOn
 

@@ -506,6 +506,36 @@ struct HTTPEdgeTests {
         }
     }
 
+    @Test("a request that is cancelled in line by the end of a running one is not sent")
+    func cancelledByEnd() async throws {
+        let server = try TestWebServer()
+        defer { server.stop() }
+        let (listener, port) = listenOnLoopback()
+        defer { close(listener) }
+        try await withReactor {
+            let edge = HTTPEdge(loop: .shared)
+            let results = Happenings<(Int, HTTPResult.Outcome)>()
+            for id in 1...32 {
+                edge.start(UInt64(id), server.request("/hold"), timeout: .seconds(60)) {
+                    if id == 1 { edge.cancel(33) }
+                    results.add((id, $0.outcome))
+                }
+            }
+            edge.start(33, HTTPAction(url: "http://127.0.0.1:\(port)/"), timeout: .seconds(60)) {
+                results.add((33, $0.outcome))
+            }
+            edge.start(34, server.request("/echo"), timeout: .seconds(60)) { results.add((34, $0.outcome)) }
+            edge.cancel(1)
+            #expect(await results.next() == (1, .failed("it was cancelled")))
+            #expect(await results.next() == (33, .failed("it was cancelled")))
+            // If the 33rd had been sent, its connection would have begun before that of the 34th.
+            #expect(await results.next() == (34, .answered(status: 200)))
+            var connection = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+            #expect(poll(&connection, 1, 0) == 0)
+            await withCheckedContinuation { done in edge.cancelAll { done.resume() } }
+        }
+    }
+
     @Test("what finds the line full is refused")
     func fullLine() async throws {
         let (listener, port) = listenOnLoopback()

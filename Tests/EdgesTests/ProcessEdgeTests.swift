@@ -163,6 +163,22 @@ import Testing
         #expect(result?.exitStatus == 127)
     }
 
+    @Test("one that is cancelled in line by the end of a running one never starts")
+    func cancelledByEnd() async {
+        let result: ProcessResult? = await onReactor { run in
+            let edge = ProcessEdge(loop: run.loop)
+            let last = UInt64(JobQueue.maximumRunning)
+            for id in 0..<last {
+                edge.start(id, ProcessRequest(arguments: ["sleep", "60"])) { _ in if id == 0 { edge.cancel(last) } }
+            }
+            edge.start(last, ProcessRequest(arguments: ["true"])) { result in
+                edge.cancelAll { run.finish(result) }
+            }
+            edge.cancel(0)
+        }
+        #expect(result?.status == .couldNotStart("it was cancelled"))
+    }
+
     @Test("what finds the line full is refused")
     func fullLine() async {
         let refused: [UInt64]? = await onReactor { run in

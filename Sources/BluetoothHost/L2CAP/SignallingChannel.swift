@@ -18,7 +18,8 @@ struct SignallingChannel: Hashable, Sendable {
 
     init(role: LinkRole) { self.role = role }
 
-    /// Sends a Connection Parameter Update Request. If an earlier request is unanswered, its answer is ignored from now on.
+    /// Sends a Connection Parameter Update Request. If an earlier request is unanswered, its answer is an anomaly from now
+    /// on.
     mutating func request(_ parameters: ConnectionParameters, identifier: UInt8) -> [Effect] {
         pendingIdentifier = identifier
         return [.send(.connectionParameterUpdateRequest(identifier: identifier, parameters))]

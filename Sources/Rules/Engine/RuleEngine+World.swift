@@ -119,7 +119,7 @@ extension RuleEngine {
             case .enable(let ruleIndex, let isEnabled):
                 setEnabled(ruleIndex, isEnabled, at: now, &effects)
             case .cancel(let ruleIndex):
-                // Runs are only cancelled by a run. The scheduler still has that run here, even if the `cancel` step was its last
+                // Only a run makes this change. The scheduler still has that run here, even if the `cancel` step was its last
                 // one.
                 let rule = run.flatMap { scheduler.runs[$0]?.trace.rule } ?? ""
                 cancelRuns(of: ruleIndex, because: .rule(rule), at: now, &effects)
