@@ -77,7 +77,7 @@ extension LanguageServer {
 
     /// Completes a path in `include` with the rules files and directories of a directory.
     func answer(_ listing: Listing, _ names: [String]) -> JSONValue {
-        let included = Set(outlines.lastValidOutline(of: listing.path)?.inclusions.map(\.pattern.text) ?? [])
+        let included = Set(lastCompleteSet(of: listing.path)?.names(of: listing.path)?.included ?? [])
         let others: Set<Substring> = ["secrets.yaml", "tryck.yaml", PathText.name(of: listing.path)]
         let paths = names.sorted().filter { name in
             name.hasSuffix("/") || name.hasSuffix(".yaml") && !(listing.folder.isEmpty && others.contains(name[...]))
@@ -146,16 +146,13 @@ extension LanguageServer {
         return items
     }
 
-    /// The topics in the files of a set. Only files whose outline is known are searched, so that no file is parsed while a
-    /// user types.
+    /// The topics in the files of a set, at its last check.
     private func topics(_ path: String) -> [String] {
         var topics: Set<String> = []
         let set = lastCompleteSet(of: path)
-        for file in set?.files ?? [] {
-            topics.formUnion(outlines.lastValidOutline(of: file.name)?.topics ?? [])
-        }
+        for names in set?.names.values ?? [:].values { topics.formUnion(names.topics) }
         if let set = set?.readable {
-            topics.formUnion(set.states.filter { $0.combination == nil }.map(\.topicName))
+            topics.formUnion(set.states.filter { $0.combination == nil && !$0.topicName.isEmpty }.map(\.topicName))
         }
         return topics.sorted()
     }
@@ -185,8 +182,7 @@ extension LanguageServer {
             return Set(scripts.flatMap { $0.inputs.map(\.name) }).sorted().map { ($0, "input") }
         case .secret: return []
         case .result:
-            let names = outlines.lastValidOutline(of: path)?.names.filter { $0.kind == .result && $0.isDeclaration }
-            return Set((names ?? []).map(\.name)).sorted().map { ($0, "result") }
+            return (lastCompleteSet(of: path)?.names(of: path)?.results ?? []).map { ($0, "result") }
         }
     }
 
