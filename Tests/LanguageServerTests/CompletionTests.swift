@@ -276,6 +276,23 @@ struct CompletionTests {
         #expect(!answer.contains("hunter2"))
     }
 
+    @Test("after an exclamation mark, the tags that a value may have")
+    func tags() {
+        let tags = ["!secret", "!env_var", "!literal"]
+        #expect(Self.labels("  - id: b\n    actions: {publish: {topic: !|") == tags)
+        #expect(Self.labels("  - id: b\n    actions: {publish: {topic: !s|") == ["!secret"])
+        #expect(Self.labels("  - id: b\n    actions: {http: {url: x, headers: {a: !l|") == ["!literal"])
+        #expect(Self.labels("  - id: b\n    actions: {publish: {topic: \"a !|") == [])
+        #expect(!Self.labels("  - id: b\n    conditions: !|").contains("!secret"))
+        var editor = Editor.ready()
+        editor.open("/tryck.yaml", "mqtt: {password: !")
+        let answer = editor.ask("completion", "/tryck.yaml", 0, 18)
+        let items = answer["result"]?["items"]?.arrayValue ?? []
+        #expect(items.map { $0["label"] } == ["!secret", "!env_var"])
+        #expect(items.first?["textEdit"]?["newText"] == "!secret ")
+        #expect(items.first?["textEdit"]?["range"]?["start"]?["character"] == 17)
+    }
+
     @Test("topics of all files of the set, saved results and included files are known without another request")
     func withoutOutline() {
         var editor = Editor.ready([
