@@ -52,14 +52,18 @@ extension LanguageServer {
             "end": lines.position(ofOffset: offset, client.encoding).json,
         ]
         if place.isIncludedFile { return include(place.prefix, path, range, id: id) }
-        return answer(completions(at: place, path), place.prefix, range)
+        return answer(
+            completions(at: place, path), place.prefix, range, hasCRLF: document.octets.endsLinesWithCRLF)
     }
 
-    private func answer(_ all: [Completion], _ prefix: String, _ range: JSONValue) -> JSONValue {
+    /// - Parameter hasCRLF: true if CR and LF end the lines of the document.
+    private func answer(
+        _ all: [Completion], _ prefix: String, _ range: JSONValue, hasCRLF: Bool = false
+    ) -> JSONValue {
         let all = all.filter { $0.label.hasPrefixIgnoringCase(prefix) }
         return [
             "isIncomplete": .bool(all.count > Self.maximumItems),
-            "items": .array(all.prefix(Self.maximumItems).map { item($0, range) }),
+            "items": .array(all.prefix(Self.maximumItems).map { item($0, range, hasCRLF: hasCRLF) }),
         ]
     }
 
@@ -88,11 +92,12 @@ extension LanguageServer {
             }, listing.prefix, listing.range)
     }
 
-    private func item(_ completion: Completion, _ range: JSONValue) -> JSONValue {
+    private func item(_ completion: Completion, _ range: JSONValue, hasCRLF: Bool) -> JSONValue {
+        let text = completion.text ?? completion.label
         var members: [JSONValue.Member] = [
             .init("label", .string(completion.label)), .init("kind", .integer(completion.kind.rawValue)),
             .init("sortText", .string("\(completion.order)\(completion.label)")),
-            .init("textEdit", ["range": range, "newText": .string(completion.text ?? completion.label)]),
+            .init("textEdit", ["range": range, "newText": .string(hasCRLF ? text.withCRLF : text)]),
         ]
         if let detail = completion.detail { members.append(.init("detail", .string(detail))) }
         if let text = completion.documentation {
@@ -106,6 +111,7 @@ extension LanguageServer {
         let set = lastCompleteSet(of: path)?.readable
         var items: [Completion] = []
         if let names = place.path { items += expression(names, place, path, set) }
+        items += place.tags.map { Completion(label: $0, kind: .keyword, text: $0 + " ") }
         // After a dot, only names of the expression are possible.
         guard (place.path?.count ?? 1) == 1 else { return items }
         let dash = place.needsDash ? "- " : ""
