@@ -83,6 +83,7 @@ extension Hub {
         _ ruleEffects: [RuleEngine.Effect], _ reports: Reports, _ lines: [[Occurrence]], after result: ActionResult?,
         at now: Instant
     ) {
+        ruleTrace?.add(reports.occurrences, ruleEffects)
         for occurrence in reports.occurrences { broadcast(occurrence) }
         var ended: [StoreChange] = []
         var lines = lines[...]
@@ -161,7 +162,7 @@ extension Hub {
     mutating func perform(
         _ step: ActionID, _ action: Action, rule: String, endsHold: Bool = false, at now: Instant
     ) {
-        ruleActions?.append(RuleAction(step: step, rule: rule, action: action))
+        ruleTrace?.actions.append(RuleAction(step: step, rule: rule, action: action))
         switch action {
         case .message(.publish(let publish)):
             // With QoS 1 or 2 the rule asks for an acknowledgement, which tells whether the end has to be sent again.
@@ -173,7 +174,7 @@ extension Hub {
         case .external(let external):
             let id = identifiers.jobID()
             jobs.started(id, Jobs.StepJob(step: step, run: step.run, rule: rule, action: external))
-            if let last = ruleActions?.indices.last { ruleActions?[last].job = id }
+            if let last = ruleTrace?.actions.indices.last { ruleTrace?.actions[last].job = id }
             emit(.startJob(id, Job(external, in: configuration)))
         // A line of the log is written with the other effects, in the order of the run.
         case .log: break

@@ -240,8 +240,8 @@ package struct Hub: Sendable {
     var occurrencesOfAction: [Occurrence]?
     /// `nil` if no recording is made.
     var recording: OngoingRecording?
-    /// The actions of rules, for a replay that compares them; `nil` if they are not collected.
-    var ruleActions: [RuleAction]?
+    /// What rules do and why, for a replay that compares it; `nil` if it is not collected.
+    var ruleTrace: RuleTrace?
     /// The changes of several buttons of which all parts are told together; `nil` if each change is told at once.
     var collectedIdentityChanges: IdentityChanges?
     /// The feeds of sites; `nil` unless the configuration names sites.

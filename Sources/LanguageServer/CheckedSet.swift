@@ -16,6 +16,8 @@ struct CheckedSet: Sendable {
     private var answers: [RuleSetLoader.Request: RuleSetLoader.Answer] = [:]
     /// The files of the set, the entry file first.
     private(set) var files: [SourceFile] = []
+    /// The names of the files for completions, by the names of the files.
+    private(set) var names: [String: NamesOfFile] = [:]
     private(set) var diagnostics: [Diagnostic] = []
     /// The part of the set that could be read, even if there are errors.
     private(set) var readable: RuleSet?
@@ -68,7 +70,12 @@ struct CheckedSet: Sendable {
         }
     }
 
-    mutating func take(_ loaded: LoadResult<RuleSet>) {
+    /// The names of a file for completions; `nil` if it was never valid YAML.
+    func names(of path: String) -> NamesOfFile? { file(path).flatMap { names[$0.name] } }
+
+    /// - Parameter known: the names of files at the last check.
+    mutating func take(_ loaded: LoadResult<RuleSet>, known: [String: NamesOfFile]) {
+        names = NamesOfFile.names(of: files, known: known)
         diagnostics = loaded.diagnostics
         readable = loaded.readable
         isComplete = loaded.isComplete

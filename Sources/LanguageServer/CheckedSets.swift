@@ -55,6 +55,16 @@ struct CheckedSets: Sendable {
             .compactMap { key, _ in keys.first { $0.value == key && $0.key != path }?.key }
     }
 
+    /// The entry files of the sets that contain a file, that of its own set first. The file itself is none of them.
+    func entries(ofSetsWith path: String) -> [String] {
+        let others = last.filter { $0.key != keys[path] && $0.value.contains(path) }.sorted { $0.key < $1.key }
+        return ([set(of: path)].compactMap(\.self) + others.map(\.value)).map(\.entry.name)
+            .filter { !$0.isEmpty && $0 != path }
+    }
+
+    /// The names of the files of a document's set for completions, by the names of the files.
+    func names(of path: String) -> [String: NamesOfFile] { lastCompleteSet(of: path)?.names ?? [:] }
+
     /// How long a click of a button waits. This depends on all rules, so it is computed from the last check of the set that found
     /// no errors; `nil` if there was none.
     mutating func timing(of button: String, _ path: String) -> ClickTiming? {

@@ -27,8 +27,7 @@ extension LanguageServer {
         return .array(actions)
     }
 
-    /// The changes that hints of diagnostics describe. A change is offered only if the checker does not report the same
-    /// diagnostic any more afterwards.
+    /// The changes that hints of diagnostics describe. A change is offered only if it solves the problem (`solves`).
     private func quickFixes(
         _ path: String, _ document: OpenDocument, _ start: TextLines.Position, _ end: TextLines.Position
     ) -> [JSONValue] {
@@ -86,18 +85,41 @@ extension LanguageServer {
         return fixes
     }
 
-    /// True if a change removes a diagnostic and leaves the file valid YAML.
+    /// True if a change removes a diagnostic and makes no new problem.
+    ///
+    /// A problem elsewhere that is reported only now is not new, because the mistake has hidden it: the value of a misspelled key
+    /// is checked once the key is right, and everything is checked once the file is YAML. New is
+    /// - a mistake of YAML, such as a key that is there twice,
+    /// - a problem in the text that the change writes, unless the file was no YAML before or a key is missing (E202), which is
+    ///   reported at the first key of its mapping,
+    /// - an error in place of a warning.
     private func solves(_ diagnostic: Diagnostic, _ change: TextChange, _ set: CheckedSet, _ file: SourceFile) -> Bool {
         var text = file.text
         text.replaceSubrange(change.range, with: change.text.utf8)
         let after = set.diagnostics(replacing: file.name, with: text)
-        // A change must not make the file invalid, or write a key for the second time.
-        func isInvalid(_ diagnostic: Diagnostic) -> Bool { diagnostic.code == "E101" || diagnostic.code == "E108" }
-        guard after.count(where: isInvalid) <= set.diagnostics.count(where: isInvalid) else { return false }
-        return !after.contains {
-            $0.code == diagnostic.code && $0.file == diagnostic.file && $0.start == diagnostic.start
-        }
+        guard
+            !after.contains(where: {
+                $0.code == diagnostic.code && $0.file == diagnostic.file && $0.start == diagnostic.start
+            }), after.count(where: \.isOfYAML) <= set.diagnostics.count(where: \.isOfYAML)
+        else { return false }
+        let known = Set(set.diagnostics.map(\.sentence))
+        let new = after.filter { !known.contains($0.sentence) }
+        if diagnostic.severity != .error, new.contains(where: { $0.severity == .error }) { return false }
+        let lines = TextLines(text)
+        let written = change.range.lowerBound..<change.range.lowerBound + change.text.utf8.count
+        return diagnostic.isOfYAML
+            || !new.contains {
+                $0.file == file.name && $0.code != "E202" && lines.offset(of: $0.start) < written.upperBound
+                    && lines.offset(of: $0.end) > written.lowerBound
+            }
     }
+}
+
+extension Diagnostic {
+    /// True for a mistake of YAML, with which the file cannot be read.
+    fileprivate var isOfYAML: Bool { code.hasPrefix("E1") }
+    /// The problem without places, which move when the text is changed.
+    fileprivate var sentence: String { "\(file) \(code) \(message.filter { !$0.isNumber })" }
 }
 
 /// A change of the text of a file.

@@ -52,14 +52,18 @@ extension LanguageServer {
             "end": lines.position(ofOffset: offset, client.encoding).json,
         ]
         if place.isIncludedFile { return include(place.prefix, path, range, id: id) }
-        return answer(completions(at: place, path), place.prefix, range)
+        return answer(
+            completions(at: place, path), place.prefix, range, hasCRLF: document.octets.endsLinesWithCRLF)
     }
 
-    private func answer(_ all: [Completion], _ prefix: String, _ range: JSONValue) -> JSONValue {
+    /// - Parameter hasCRLF: true if CR and LF end the lines of the document.
+    private func answer(
+        _ all: [Completion], _ prefix: String, _ range: JSONValue, hasCRLF: Bool = false
+    ) -> JSONValue {
         let all = all.filter { $0.label.hasPrefixIgnoringCase(prefix) }
         return [
             "isIncomplete": .bool(all.count > Self.maximumItems),
-            "items": .array(all.prefix(Self.maximumItems).map { item($0, range) }),
+            "items": .array(all.prefix(Self.maximumItems).map { item($0, range, hasCRLF: hasCRLF) }),
         ]
     }
 
@@ -77,7 +81,7 @@ extension LanguageServer {
 
     /// Completes a path in `include` with the rules files and directories of a directory.
     func answer(_ listing: Listing, _ names: [String]) -> JSONValue {
-        let included = Set(outlines.lastValidOutline(of: listing.path)?.inclusions.map(\.pattern.text) ?? [])
+        let included = Set(lastCompleteSet(of: listing.path)?.names(of: listing.path)?.included ?? [])
         let others: Set<Substring> = ["secrets.yaml", "tryck.yaml", PathText.name(of: listing.path)]
         let paths = names.sorted().filter { name in
             name.hasSuffix("/") || name.hasSuffix(".yaml") && !(listing.folder.isEmpty && others.contains(name[...]))
@@ -88,11 +92,12 @@ extension LanguageServer {
             }, listing.prefix, listing.range)
     }
 
-    private func item(_ completion: Completion, _ range: JSONValue) -> JSONValue {
+    private func item(_ completion: Completion, _ range: JSONValue, hasCRLF: Bool) -> JSONValue {
+        let text = completion.text ?? completion.label
         var members: [JSONValue.Member] = [
             .init("label", .string(completion.label)), .init("kind", .integer(completion.kind.rawValue)),
             .init("sortText", .string("\(completion.order)\(completion.label)")),
-            .init("textEdit", ["range": range, "newText": .string(completion.text ?? completion.label)]),
+            .init("textEdit", ["range": range, "newText": .string(hasCRLF ? text.withCRLF : text)]),
         ]
         if let detail = completion.detail { members.append(.init("detail", .string(detail))) }
         if let text = completion.documentation {
@@ -106,6 +111,7 @@ extension LanguageServer {
         let set = lastCompleteSet(of: path)?.readable
         var items: [Completion] = []
         if let names = place.path { items += expression(names, place, path, set) }
+        items += place.tags.map { Completion(label: $0, kind: .keyword, text: $0 + " ") }
         // After a dot, only names of the expression are possible.
         guard (place.path?.count ?? 1) == 1 else { return items }
         let dash = place.needsDash ? "- " : ""
@@ -146,16 +152,13 @@ extension LanguageServer {
         return items
     }
 
-    /// The topics in the files of a set. Only files whose outline is known are searched, so that no file is parsed while a
-    /// user types.
+    /// The topics in the files of a set, at its last check.
     private func topics(_ path: String) -> [String] {
         var topics: Set<String> = []
         let set = lastCompleteSet(of: path)
-        for file in set?.files ?? [] {
-            topics.formUnion(outlines.lastValidOutline(of: file.name)?.topics ?? [])
-        }
+        for names in set?.names.values ?? [:].values { topics.formUnion(names.topics) }
         if let set = set?.readable {
-            topics.formUnion(set.states.filter { $0.combination == nil }.map(\.topicName))
+            topics.formUnion(set.states.filter { $0.combination == nil && !$0.topicName.isEmpty }.map(\.topicName))
         }
         return topics.sorted()
     }
@@ -185,8 +188,7 @@ extension LanguageServer {
             return Set(scripts.flatMap { $0.inputs.map(\.name) }).sorted().map { ($0, "input") }
         case .secret: return []
         case .result:
-            let names = outlines.lastValidOutline(of: path)?.names.filter { $0.kind == .result && $0.isDeclaration }
-            return Set((names ?? []).map(\.name)).sorted().map { ($0, "result") }
+            return (lastCompleteSet(of: path)?.names(of: path)?.results ?? []).map { ($0, "result") }
         }
     }
 

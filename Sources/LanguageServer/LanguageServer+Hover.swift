@@ -26,6 +26,11 @@ extension LanguageServer {
             }
             let text = ([key.markdown] + waits(of: triggers, path)).joined(separator: "\n\n")
             return hover(text, start, end, document.lines)
+        case .expression(let key, let text):
+            let type = lastCompleteSet(of: path)?.readable.flatMap { $0.scope.type(of: text) }
+            let sentence = type.map { "*Type of this expression:* \($0)" }
+            return hover(
+                [key.markdown, sentence].compactMap(\.self).joined(separator: "\n\n"), start, end, document.lines)
         case .word(let word):
             return description(of: word).map { hover($0, start, end, document.lines) } ?? .null
         }
@@ -127,5 +132,30 @@ extension Root {
     /// A field with what is written before it. `NAME` stands for the name of a button or a rule.
     fileprivate func path(of field: FieldDescription) -> String {
         if case .declaredWithFields = shape { "\(rawValue).NAME.\(field.name)" } else { "\(rawValue).\(field.name)" }
+    }
+}
+
+extension RuleSet {
+    /// The names of the set, without those that only some places have, such as inputs and results.
+    fileprivate var scope: Scope {
+        var scope = Scope()
+        scope.absent[.sun] = nil
+        for (slot, state) in states.enumerated() {
+            let isOptional = state.defaultValue == nil && state.combination != .count
+            scope.states[state.name] = .init(slot: slot, type: .init(.scalar(state.type), isOptional: isOptional))
+        }
+        for (slot, variable) in variables.enumerated() {
+            scope.variables[variable.name] = .init(slot: slot, type: .init(variable.type), values: variable.values)
+        }
+        for (slot, button) in buttons.enumerated() { scope.buttons[button.name] = slot }
+        for (slot, rule) in rules.enumerated() { scope.rules[rule.id] = slot }
+        return scope
+    }
+}
+
+extension Scope {
+    /// The type of an expression; `nil` if it has mistakes, or a name that this scope does not have.
+    fileprivate func type(of text: String) -> ExpressionType? {
+        try? Expression(compiling: text, in: self, expecting: .anything).type
     }
 }

@@ -143,7 +143,7 @@ extension LanguageServer {
         var byPath: [String: [JSONValue]] = [:]
         for (path, edit) in edits {
             if byPath[path] == nil { paths.append(path) }
-            byPath[path, default: []].append(edit)
+            byPath[path, default: []].append(withLineEnds(edit, path))
         }
         guard client.hasDocumentChanges else {
             return ["changes": .object(paths.map { .init(uri(of: $0), .array(byPath[$0] ?? [])) })]
@@ -158,5 +158,28 @@ extension LanguageServer {
                     ]
                 })
         ]
+    }
+
+    /// An edit whose text has the line ends of the document, which are those of its first line.
+    private func withLineEnds(_ edit: JSONValue, _ path: String) -> JSONValue {
+        guard let octets = documents[path]?.octets ?? set(of: path)?.file(path)?.text, octets.endsLinesWithCRLF,
+            let text = edit["newText"]?.stringValue, let range = edit["range"]
+        else { return edit }
+        return ["range": range, "newText": .string(text.withCRLF)]
+    }
+}
+
+extension [UInt8] {
+    /// True if CR and LF end the first line.
+    var endsLinesWithCRLF: Bool {
+        firstIndex(of: UInt8(ascii: "\n")).map { $0 > 0 && self[$0 - 1] == UInt8(ascii: "\r") } ?? false
+    }
+}
+
+extension String {
+    /// The text with CR and LF in place of each LF that stands alone.
+    var withCRLF: String {
+        // CR and LF together are one character.
+        reduce(into: "") { text, character in text += character == "\n" ? "\r\n" : String(character) }
     }
 }

@@ -47,7 +47,8 @@ extension LanguageServer {
         let place = TextLines(secrets.text).position(ofOffset: secrets.text.count, client.encoding).json
         let isAtLineStart = secrets.text.isEmpty || secrets.text.last == UInt8(ascii: "\n")
         // A string of JSON is a valid scalar of YAML in double quotes.
-        let addition = (isAtLineStart ? "" : "\n") + "\(name): \(JSONValue.string(scalar.text))\n"
+        let line = (isAtLineStart ? "" : "\n") + "\(name): \(JSONValue.string(scalar.text))\n"
+        let addition = secrets.text.endsLinesWithCRLF ? line.withCRLF : line
         secrets.text += addition.utf8
         var text = file.text
         text.replaceSubrange(range, with: "!secret \(name)".utf8)
@@ -61,8 +62,11 @@ extension LanguageServer {
         let secretsDocument = documentPath(of: existing, secretsPath)
         var change = workspaceEdit([(path, edit), (secretsDocument, secretsEdit)])
         if existing == nil { change = Self.creating(uri(of: secretsPath), before: change) }
+        // An editor creates files that others can read. W703 says so only once the file is saved with the password in it.
+        let advice = existing == nil ? " (then run chmod 600 secrets.yaml)" : ""
         return [
-            "title": .string("Move this password to secrets.yaml as \(name)"), "kind": "refactor", "edit": change,
+            "title": .string("Move this password to secrets.yaml as \(name)\(advice)"), "kind": "refactor",
+            "edit": change,
         ]
     }
 

@@ -9,7 +9,7 @@ extension LanguageServer {
     /// `tryck test` does with this test alone.
     static let runTest = "tryck.runTest"
 
-    /// A lens at each test of a document, which runs it and shows whether it has passed, and one at each rule, which shows its
+    /// A lens at each test of a document without mistakes in its set, which runs it and shows whether it has passed, and one at each rule, which shows its
     /// last run in the daemon.
     ///
     /// Only the daemon of the `tryck.yaml` that names the set is asked, because another one may have other rules with these ids.
@@ -33,11 +33,14 @@ extension LanguageServer {
         // If the text has no outline, no lens is shown: the outline of an earlier text has other lines.
         guard let document = documents[path], let outline = outline(of: path, document) else { return [] }
         let results = sets.testResults(of: path)
+        // The tests of a set with mistakes cannot run.
+        let canRun = set(of: path)?.value != nil
         let configuration = set(of: path)?.configurationPath
         return outline.symbols.flatMap(\.children).compactMap { symbol in
             let command: JSONValue
             switch symbol.kind {
             case .test:
+                guard canRun else { return nil }
                 let title =
                     switch results[symbol.name] {
                     case nil: "▶ run this test"

@@ -426,7 +426,8 @@ package struct LanguageServer: Sendable {
         checkStart = now
         begin(
             SetCheck(
-                of: path, lastEntry: lastEntry(of: path), open: documents.mapValues(\.octets),
+                of: path, lastEntry: lastEntry(of: path), knownEntries: sets.entries(ofSetsWith: path),
+                knownNames: sets.names(of: path), open: documents.mapValues(\.octets),
                 versions: documents.compactMapValues(\.version), variables: variables))
     }
 
@@ -454,7 +455,10 @@ package struct LanguageServer: Sendable {
         }
         guard valid.count < documents.count else { return false }
         isCheckOfSavedTexts = true
-        begin(SetCheck(of: path, lastEntry: lastEntry(of: path), open: valid, versions: [:], variables: variables))
+        begin(
+            SetCheck(
+                of: path, lastEntry: lastEntry(of: path), knownEntries: sets.entries(ofSetsWith: path),
+                knownNames: sets.names(of: path), open: valid, versions: [:], variables: variables))
         return true
     }
 

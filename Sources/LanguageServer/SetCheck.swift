@@ -27,8 +27,9 @@ package enum DiskAnswer: Sendable {
 
 /// Checks the rule set that a file belongs to, with the texts in the editor in place of those on the disk.
 ///
-/// The entry file of the set is, in this order: the one that the nearest `tryck.yaml` names under `rules`; a file in the
-/// same directory, or the one above, that includes the file; the file itself. The check is a value with the texts of the
+/// The entry file of the set is, in this order: the one that the nearest `tryck.yaml` names under `rules`; that of a set of an
+/// open document that includes the file; a file in the same directory, or the one above, that includes the file; the file
+/// itself. The check is a value with the texts of the
 /// editor as they were when it began.
 package struct SetCheck: Sendable {
     /// How many directories are searched upwards for a `tryck.yaml`.
@@ -63,6 +64,12 @@ package struct SetCheck: Sendable {
     private let variables: [String: String]
     /// The entry file of the set to which the file belonged before; `nil` if it belonged to none.
     private let lastEntry: String?
+    /// The entry files of the sets that contain the file, as far as they were checked.
+    private var knownEntries: ArraySlice<String>
+    /// True while one of them is read.
+    private var isReadingKnownEntry = false
+    /// The names of the files of the set at its last check.
+    private let knownNames: [String: NamesOfFile]
     private var stage: Stage
     private var candidates: ArraySlice<SourceFile> = []
     private var configuration: (file: SourceFile, inputs: LoadInputs, loaded: LoadResult<Configuration>)?
@@ -76,13 +83,17 @@ package struct SetCheck: Sendable {
 
     /// - Parameters:
     ///   - lastEntry: the entry file of the set to which the file belonged before.
+    ///   - knownEntries: the entry files of the sets that contain the file, as far as they were checked.
+    ///   - knownNames: the names of the files of the set at its last check.
     ///   - open: the texts in the editor. A file without one has the text on the disk.
     init(
-        of path: String, lastEntry: String?, open: [String: [UInt8]], versions: [String: Int64],
-        variables: [String: String]
+        of path: String, lastEntry: String?, knownEntries: [String], knownNames: [String: NamesOfFile],
+        open: [String: [UInt8]], versions: [String: Int64], variables: [String: String]
     ) {
         self.path = path
         self.lastEntry = lastEntry
+        self.knownEntries = knownEntries[...]
+        self.knownNames = knownNames
         self.open = open
         self.versions = versions
         self.variables = variables
@@ -135,7 +146,11 @@ package struct SetCheck: Sendable {
             stage = .siblings(directories.dropFirst())
             tryNextCandidate()
         case (.entry(let path), .set(let answer)):
-            guard let file = file(in: answer, named: path) else { return failed() }
+            guard let file = file(in: answer, named: path) else {
+                guard isReadingKnownEntry else { return failed() }
+                stage = .siblings(siblingsLeft)
+                return tryNextCandidate()
+            }
             load(file)
         case (.secrets(let entry), .set(let answer)):
             inputs.secrets = file(in: answer, named: PathText.secrets(beside: entry.name))
@@ -190,7 +205,9 @@ package struct SetCheck: Sendable {
         inputs = LoadInputs(variables: variables)
         let directory = PathText.directory(of: path)
         let directories = [directory] + (directory == "/" ? [] : [PathText.directory(of: directory)])
-        stage = .siblings(directories[...])
+        siblingsLeft = directories[...]
+        stage = .siblings(siblingsLeft)
+        if !knownEntries.isEmpty { tryNextCandidate() }
     }
 
     /// The entry files among others that include something, the one called `home.yaml` first.
@@ -209,6 +226,12 @@ package struct SetCheck: Sendable {
     }
 
     private mutating func tryNextCandidate() {
+        isReadingKnownEntry = false
+        if let entry = knownEntries.popFirst() {
+            if let text = open[entry] { return load(SourceFile(name: entry, text: text)) }
+            isReadingKnownEntry = true
+            return stage = .entry(entry)
+        }
         if let candidate = candidates.popFirst() { return load(candidate) }
         if case .siblings(let directories) = stage, !directories.isEmpty { return }
         loadAlone()
@@ -244,7 +267,7 @@ package struct SetCheck: Sendable {
     }
 
     private mutating func complete(_ loaded: LoadResult<RuleSet>) {
-        attempt.take(loaded)
+        attempt.take(loaded, known: knownNames)
         if attempt.contains(path) || path == configuration?.file.name || mayBelong {
             attempt.configurationPath = isNamed ? configuration?.file.name : nil
             result = attempt

@@ -2,6 +2,7 @@ import ButtonModel
 import CommandSupport
 import Hub
 import JSON
+import Platform
 import Rules
 
 /// Replays a history with the rules that ran and with other rules, and compares what rules did because of each event.
@@ -26,11 +27,21 @@ struct Comparison {
         var notes: [String] = []
         /// True if a part of the history could not be replayed, so that its events are not counted.
         var hasGaps = false
+        /// True if a part of the history is there and could not be read or replayed. So "nothing differs" is not known.
+        var hasUnreadablePart = false
         /// True if a part of the history is of an engine with buttons of sites, whose presses it does not have.
         var hasSites = false
 
         /// True if all events are in parts of the history that could not be replayed, or are missing, so that the result says nothing.
         var comparesNothing: Bool { (hasGaps || hasSites) && eventCount == 0 }
+
+        /// Why the result is not that nothing differs; `nil` if it is, or if something differs.
+        var failure: Failure? {
+            guard differences.isEmpty else { return nil }
+            if comparesNothing { return Failure(.unavailable, "Nothing could be compared.") }
+            guard hasUnreadablePart else { return nil }
+            return Failure(.unavailable, "Nothing differs in what could be read, but a part of the history could not.")
+        }
     }
 
     private let rules: RuleSet
@@ -46,6 +57,7 @@ struct Comparison {
     private var isInterrupted = false
     private var notes: [String] = []
     private var hasGaps = false
+    private var hasUnreadablePart = false
     private var hasSites = false
     /// The states of the other rules whose messages were not received, by their names.
     private var unknownStates: [String: UnknownState] = [:]
@@ -67,9 +79,10 @@ struct Comparison {
     mutating func take(_ item: HistoryFiles.Item) -> Bool {
         do {
             switch item {
-            case .gap(let reason):
+            case .gap(let reason, let isUnreadable):
                 note(reason)
                 (isInterrupted, hasGaps) = (true, true)
+                if isUnreadable { hasUnreadablePart = true }
             case .begin(let header):
                 if header.hasSites {
                     hasSites = true
@@ -107,7 +120,7 @@ struct Comparison {
             return true
         } catch {
             note(item.gap(error, in: before.house))
-            hasGaps = true
+            (hasGaps, hasUnreadablePart) = (true, true)
             (before.house, after.house) = (nil, nil)
             return false
         }
@@ -177,7 +190,7 @@ struct Comparison {
     func result() -> Result {
         var result = Result(
             errors: errors, notes: notes + notesAboutStates.prefix(Self.maximumNoteCount), hasGaps: hasGaps,
-            hasSites: hasSites)
+            hasUnreadablePart: hasUnreadablePart, hasSites: hasSites)
         if let button, !before.ledger.names.contains(where: { $0.key == button || $0.value == button }),
             !after.ledger.names.values.contains(button)
         {

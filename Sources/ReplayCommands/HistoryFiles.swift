@@ -15,8 +15,8 @@ struct HistoryFiles {
         case input(RecordedInput)
         /// The process of the last `begin` has no more inputs.
         case end(End)
-        /// A part of the history cannot be used; a sentence without its full stop.
-        case gap(String)
+        /// A part of the history is missing or cannot be read; a sentence without its full stop.
+        case gap(String, isUnreadable: Bool)
     }
 
     /// The state of a process after its last input, unless it ended in order (`stop`).
@@ -127,6 +127,8 @@ struct HistoryFiles {
     func read(since time: UTCTime?, _ body: (Item) throws(Failure) -> Bool) throws(Failure) {
         var previous: Int?
         var isOpen = false
+        // True if a segment before had a header, so that a part is missing between two others.
+        var hasRead = false
         // True if the last line of the segment before is incomplete, because the process was killed while it wrote.
         var isTorn = false
         for segment in segments(since: time) {
@@ -150,8 +152,13 @@ struct HistoryFiles {
                             _ = try body(.end(isNext && !header.continues ? .restarted(header) : .unknown))
                         }
                         if header.continues, let previous, previous + 1 < segment.number {
-                            _ = try body(.gap("the history has nothing of the time before \(header.startedAt)"))
+                            let sentence =
+                                hasRead
+                                ? "a part of the history is missing before \(header.startedAt)"
+                                : "the history has nothing of the time before \(header.startedAt)"
+                            _ = try body(.gap(sentence, isUnreadable: false))
                         }
+                        hasRead = true
                         guard try body(.begin(header)) else { throw .silent(.configuration) }
                     case .input(let input):
                         guard hasBegun else { throw Failure(.configuration, "line \(line.number): there is no header") }
@@ -165,7 +172,10 @@ struct HistoryFiles {
                 // Failures of `body` that end the command have another status.
                 guard error.status == .configuration else { throw error }
                 if !error.sentence.isEmpty {
-                    _ = try body(.gap("\(segment.name): \(error.sentence): the rest of this segment is left out"))
+                    _ = try body(
+                        .gap(
+                            "\(segment.name): \(error.sentence): the rest of this segment is left out",
+                            isUnreadable: true))
                 }
                 if hasBegun || wasOpen { _ = try body(.end(.unknown)) }
             }

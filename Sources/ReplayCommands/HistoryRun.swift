@@ -53,7 +53,7 @@ struct HistoryRun {
 
     private mutating func occurrences(of item: HistoryFiles.Item) throws -> [Occurrence] {
         switch item {
-        case .gap(let reason): return [.gap(reason)]
+        case .gap(let reason, _): return [.gap(reason)]
         case .begin(let header):
             runs = []
             hasSites = hasSites || header.hasSites

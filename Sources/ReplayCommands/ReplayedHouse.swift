@@ -22,8 +22,12 @@ struct ReplayedHouse {
         var time: UTCTime
         /// Lines of the live stream.
         var lines: [JSONValue] = []
-        /// The actions of rules, and those among them whose result is unknown and was assumed to be good.
+        /// The actions of rules.
         var actions: [RuleAction] = []
+        /// The presses of the lines of kind `event`, and of those that say that a rule has started or did not run
+        /// (`RuleTrace`).
+        var events: [RuleTrace.Event] = []
+        var causes: [RuleTrace.Event?] = []
         /// The jobs that end here with an assumed result, or with one in which secrets are left out.
         var assumed: [JobID] = []
     }
@@ -57,7 +61,7 @@ struct ReplayedHouse {
 
     init(_ header: RecordingHeader, rules: RuleSet) {
         hub = Hub(replaying: header, rules: rules)
-        hub.collectRuleActions()
+        hub.collectRuleTrace()
         clock = (header.startedAt, now)
         stored = header.stored.rules
         _ = hub.handle(.controlLine(ReplayRun.watcher, Array(#"{"request":"watch"}"#.utf8)), at: now)
@@ -215,7 +219,8 @@ struct ReplayedHouse {
                 break
             }
         }
-        moment.actions = hub.takeRuleActions()
+        let trace = hub.takeRuleTrace()
+        (moment.actions, moment.events, moment.causes) = (trace.actions, trace.events, trace.causes)
         if let job { moment.assumed.append(job) }
         if !moment.lines.isEmpty || !moment.actions.isEmpty || job != nil { moments.append(moment) }
     }

@@ -8,20 +8,50 @@ import Rules
 /// The deeds of rules for each event of a replay.
 struct RuleLedger: Sendable {
     /// An event of a button, or another cause of runs.
+    ///
+    /// Two events of a press are equal if they are of the same press and have the same name, also if they have different
+    /// times: the time of a press is corrected while its gesture is undecided, and how long that takes depends on the rules.
+    /// Other events are equal if they have the same time.
     struct Event: Hashable, Sendable {
+        /// The last press of an event.
+        struct Press: Hashable, Sendable {
+            /// Counts the processes of the replay, because each has its own numbers.
+            var process: Int
+            var press: RuleTrace.Press
+        }
+
         var at: UTCTime
         /// The id of a button; empty for other causes.
         var button: String
         var name: String
         /// The rule, for a cause other than a button, which has no line of its own.
         var rule = ""
+        /// `nil` if it is not of a press.
+        var press: Press?
+
+        private var key: Key {
+            Key(button: button, name: name, rule: rule, press: press, at: press == nil ? at : nil)
+        }
+        private struct Key: Hashable {
+            var button, name, rule: String
+            var press: Press?
+            var at: UTCTime?
+        }
+
+        static func == (left: Self, right: Self) -> Bool { left.key == right.key }
+        func hash(into hasher: inout Hasher) { key.hash(into: &hasher) }
     }
 
     /// Something that a rule did.
+    ///
+    /// Two deeds are equal also if the run has waited longer for a program or a web request before one of them: their results are
+    /// those of the history, so they come at the time at which they came then, also if these rules begin earlier.
     struct Deed: Hashable, Sendable {
         var rule: String
         /// The time since the run began.
         var after = Duration.zero
+        /// The part of `after` for which the run waited for programs and web requests.
+        var waited = Duration.zero
         /// `publish`, `run`, `http`, `log`, `started`, `failed`, `variable`, or the outcome of a rule that did not run.
         var kind: String
         /// The details, redacted.
@@ -36,6 +66,24 @@ struct RuleLedger: Sendable {
 
         /// False for a rule that did not run, which only explains what another rule set does.
         var counts = true
+
+        private var key: Key {
+            Key(
+                rule: rule, ownTime: after - waited, kind: kind, text: text, aspects: aspects, isUncertain: isUncertain,
+                remark: remark, counts: counts)
+        }
+        private struct Key: Hashable {
+            var rule: String
+            var ownTime: Duration
+            var kind, text: String
+            var aspects: [ActionAspect]
+            var isUncertain: Bool
+            var remark: String
+            var counts: Bool
+        }
+
+        static func == (left: Self, right: Self) -> Bool { left.key == right.key }
+        func hash(into hasher: inout Hasher) { key.hash(into: &hasher) }
     }
 
     struct Account: Hashable, Sendable {
@@ -56,6 +104,13 @@ struct RuleLedger: Sendable {
         var isUncertain = false
         /// True if it has read a variable, or began with a cycle, whose value depends on an unknown result.
         var hasReadDoubt = false
+        /// How long it has waited for programs and web requests, and since when it waits for one. A run has one at a time.
+        var waited = Duration.zero
+        var waitsSince: UTCTime?
+
+        mutating func goOn(at time: UTCTime) {
+            if let since = waitsSince.take() { waited += max(.zero, time.duration(since: since)) }
+        }
     }
 
     private(set) var accounts: [Event: Account] = [:]
@@ -90,6 +145,8 @@ struct RuleLedger: Sendable {
     /// The runs that have started a job, by the job.
     private var jobs: [JobID: Int64] = [:]
     private var doubt = Doubt()
+    /// The number of processes until now.
+    private var process = 0
 
     /// A process begins. Its runs have new numbers.
     ///
@@ -98,6 +155,7 @@ struct RuleLedger: Sendable {
     ///   - isRestored: true if the process begins with the variables that this replay has stored, and not with those of
     ///     the history.
     mutating func begin(_ rules: RuleSet, _ stored: RuleState, isRestored: Bool) {
+        process += 1
         runs = [:]
         latest = [:]
         jobs = [:]
@@ -122,9 +180,13 @@ struct RuleLedger: Sendable {
     mutating func take(_ moment: ReplayedHouse.Moment, isIgnored: Bool, redacted: (String) -> String) {
         for job in moment.assumed { if let run = jobs.removeValue(forKey: job) { runs[run]?.isUncertain = true } }
         var ended: [(run: Int64, isComplete: Bool)] = []
+        var (events, causes) = (moment.events[...], moment.causes[...])
         for line in moment.lines {
             let kind = StreamKind(line)
-            if kind == .event { take(event: line, at: moment.time, isIgnored) }
+            if kind == .event { take(event: line, of: &events, at: moment.time, isIgnored) }
+            if kind == .process || kind == .http, let run = line["run"]?.integerValue {
+                runs[run]?.goOn(at: moment.time)
+            }
             // Messages, programs, web requests and logs are among the actions of the moment.
             if kind == .variable {
                 let run = line["run"]?.integerValue
@@ -138,9 +200,10 @@ struct RuleLedger: Sendable {
                 let run = line["run"]?.integerValue
                 switch line.text("outcome") {
                 case "started":
+                    let cause = causes.popFirst() ?? nil
                     guard let run else { break }
                     if isIgnored { break }
-                    let event = event(of: line, at: moment.time)
+                    let event = event(of: line, cause, at: moment.time)
                     let rule = line.text("rule")
                     let isUncertain = doubt.concerns(rule)
                     runs[run] = Run(
@@ -154,8 +217,9 @@ struct RuleLedger: Sendable {
                     if line.text("outcome") != "failed" { add(line.text("outcome"), "", to: run, at: moment.time) }
                     if let run { ended.append((run, false)) }
                 case let gate:
+                    let cause = causes.popFirst() ?? nil
                     guard !isIgnored else { break }
-                    let event = event(of: line, at: moment.time)
+                    let event = event(of: line, cause, at: moment.time)
                     let (rule, reason) = (line.text("rule"), redacted(line.text("reason")))
                     let isBusy =
                         gate == Gate.mode.rawValue && runs.values.contains { $0.rule == rule && $0.isUncertain }
@@ -168,10 +232,13 @@ struct RuleLedger: Sendable {
         }
         for action in moment.actions {
             let run = Int64(clamping: action.step.run.rawValue)
-            if let job = action.job { jobs[job] = run }
             add(
                 action.action.kind.rawValue, redacted(action.action.details), action.action.aspects, to: run,
                 at: moment.time)
+            if let job = action.job {
+                jobs[job] = run
+                runs[run]?.waitsSince = moment.time
+            }
         }
         for (run, isComplete) in ended {
             guard let ended = runs.removeValue(forKey: run) else { continue }
@@ -201,11 +268,13 @@ struct RuleLedger: Sendable {
     ) {
         guard let run else { return }
         look(at: run)
+        // A run that does something no longer waits, for instance because the time limit of its step has ended.
+        runs[run]?.goOn(at: time)
         guard let known = runs[run] else { return }
         let after = time.duration(since: known.startedAt)
         accounts[known.event, default: Account()].deeds.append(
             Deed(
-                rule: known.rule, after: after, kind: kind, text: text, aspects: aspects,
+                rule: known.rule, after: after, waited: known.waited, kind: kind, text: text, aspects: aspects,
                 isUncertain: known.isUncertain))
     }
 
@@ -216,12 +285,18 @@ struct RuleLedger: Sendable {
         runs[run]?.hasReadDoubt = true
     }
 
-    private mutating func take(event line: JSONValue, at time: UTCTime, _ isIgnored: Bool) {
+    /// - Parameter events: the recognised events of the lines that follow.
+    private mutating func take(
+        event line: JSONValue, of events: inout ArraySlice<RuleTrace.Event>, at time: UTCTime, _ isIgnored: Bool
+    ) {
         let (id, label, name) = (line.text("id"), line.text("button"), line.text("event"))
         names[id] = label
         ids[label] = id
         let at = UTCTime(parsing: line.text("at")) ?? time
-        let event = Event(at: at, button: id, name: name)
+        // `battery_low` is recognised in no press.
+        let isRecognised = events.first.map { $0.button.description == id && $0.name == name } ?? false
+        let press = isRecognised ? events.popFirst()?.press : nil
+        let event = Event(at: at, button: id, name: name, press: press.map { Event.Press(process: process, press: $0) })
         latest["\(id) \(name)"] = event
         guard !isIgnored else { return }
         if line["queued"]?.boolValue == true {
@@ -231,10 +306,22 @@ struct RuleLedger: Sendable {
     }
 
     /// The event that a line about a rule names.
-    private func event(of line: JSONValue, at time: UTCTime) -> Event {
+    ///
+    /// - Parameter cause: the event that was recognised before the line.
+    private func event(of line: JSONValue, _ cause: RuleTrace.Event?, at time: UTCTime) -> Event {
         let name = line.text("event")
         guard let label = line["button"]?.stringValue else {
             return Event(at: time, button: "", name: name, rule: line.text("rule"))
+        }
+        if let cause, let press = cause.press, cause.name == name,
+            ids[label].map({ $0 == cause.button.description }) ?? true
+        {
+            let id = cause.button.description
+            let event = Event(
+                at: time, button: id, name: name, rule: cause.isPublished ? "" : line.text("rule"),
+                press: Event.Press(process: process, press: press))
+            // That of the line has the time that is shown.
+            return latest["\(id) \(name)"].flatMap { $0 == event ? $0 : nil } ?? event
         }
         let id = ids[label] ?? label
         return latest["\(id) \(name)"] ?? Event(at: time, button: id, name: name, rule: line.text("rule"))

@@ -19,7 +19,8 @@ struct WhatIfCommand: ParsableCommand {
             program and no web request is started: their results are those of the history where the same was started, \
             else they are taken as good and marked with a question mark. Values of !secret and !env_var are not compared, \
             because a history has their names instead. Needs no daemon. The exit status is 0 if nothing differs, 1 if \
-            something does, 69 if there is no history or nothing of it can be compared, and 78 if the rules have errors.
+            something does, 69 if there is no history, if nothing of it can be compared, or if nothing differs and a part of it \
+            cannot be read, and 78 if the rules have errors.
 
               tryck what-if --since yesterday
               tryck what-if rules/new.yaml --button kitchen
@@ -49,7 +50,7 @@ struct WhatIfCommand: ParsableCommand {
             output.write(WhatIfText.lines(result))
         }
         guard result.differences.isEmpty else { throw Failure.silent(.negativeResult) }
-        guard !result.comparesNothing else { throw Failure(.unavailable, "Nothing could be compared.") }
+        if let failure = result.failure { throw failure }
     }
 
     /// Loads the rules twice: with secrets, to check them as `tryck check` does, and with placeholders, as a recording has them,

@@ -87,7 +87,35 @@ extension RuleSetReader {
         else { return }
         checker.warning(
             "W711", at: node, "this would be sent as a JSON string",
-            hint: Hint("remove the quotes, or use \(textKey):", [.init(nil, text, isGuess: true)]))
+            hint: Hint(
+                "remove the quotes, or use \(textKey):",
+                [.init(nil, RuleSetReader.withQuotedTemplates(text), isGuess: true)]))
+    }
+
+    /// The text of JSON with quotes around each template outside its strings, because YAML needs them. A value that is a template
+    /// as a whole keeps its type.
+    private static func withQuotedTemplates(_ text: String) -> String {
+        var result = ""
+        var rest = Substring(text)
+        var isInString = false
+        while let character = rest.first {
+            if rest.hasPrefix("{{"), let end = rest.firstRange(of: "}}") {
+                let template = rest[..<end.upperBound]
+                let escaped = template.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+                result += isInString ? String(template) : "\"\(escaped)\""
+                rest = rest[end.upperBound...]
+                continue
+            }
+            if isInString, character == "\\" {
+                result += rest.prefix(2)
+                rest = rest.dropFirst(2)
+                continue
+            }
+            if character == "\"" { isInString.toggle() }
+            result.append(character)
+            rest = rest.dropFirst()
+        }
+        return result
     }
 
     /// The text with a number in place of each template, which may stand for a value.

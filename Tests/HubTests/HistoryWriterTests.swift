@@ -191,6 +191,23 @@ struct HistoryWriterTests {
         #expect(Self.words(transcript.turn(.start)).prefix(3) == ["line", "open 4", "header, continues"])
     }
 
+    @Test("a clock that is far ahead at one start removes nothing, and what is too old goes with the next segment")
+    func clockAhead() {
+        var transcript = Transcript()
+        transcript.clock = UTCTime(milliseconds: 4_000_000_000_000)
+        #expect(Self.words(transcript.begin([Self.segment(1, daysAgo: 1), Self.segment(2)])) == ["open 3", "header"])
+        // The clock is set while the daemon runs.
+        transcript.clock = UTCTime(milliseconds: 1_795_000_000_000)
+        #expect(Self.words(transcript.turn(.wallClock(transcript.clock))) == ["line"])
+        transcript.wait(.seconds(90_000))
+        #expect(Self.words(transcript.turn(.start)).prefix(3) == ["line", "open 4", "header, continues"])
+        // A daemon that was away for a month: the old segments go when the first new one is full.
+        transcript = Transcript()
+        #expect(Self.words(transcript.begin([Self.segment(1, daysAgo: 30)])) == ["open 2", "header"])
+        transcript.wait(.seconds(90_000))
+        #expect(Self.words(transcript.turn(.start)).prefix(3) == ["line", "remove 1", "open 3"])
+    }
+
     @Test("a failure is logged once; a minute later the next event begins a segment that leaves out a number")
     func failure() {
         var transcript = Transcript()

@@ -66,6 +66,16 @@ struct CodeLensTests {
         #expect(Self.titles(&editor) == ["▶ run this test", "▶ run this test"])
     }
 
+    @Test("while a set has mistakes, its tests have no lenses")
+    func mistakesWithoutLenses() {
+        var editor = Self.editor(
+            Self.text.replacing("button: kitchen, event: click}\n    actions", with: "x: y}\n    actions"))
+        #expect(Self.titles(&editor) == [])
+        editor.change("/home.yaml", version: 2, ["text": .string(Self.text)])
+        editor.wait(.seconds(1))
+        #expect(Self.titles(&editor) == ["▶ run this test", "▶ run this test"])
+    }
+
     @Test("rules with mistakes run no test, and say so")
     func mistakes() {
         var editor = Self.editor(

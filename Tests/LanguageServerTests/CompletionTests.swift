@@ -276,6 +276,61 @@ struct CompletionTests {
         #expect(!answer.contains("hunter2"))
     }
 
+    @Test("after an exclamation mark, the tags that a value may have")
+    func tags() {
+        let tags = ["!secret", "!env_var", "!literal"]
+        #expect(Self.labels("  - id: b\n    actions: {publish: {topic: !|") == tags)
+        #expect(Self.labels("  - id: b\n    actions: {publish: {topic: !s|") == ["!secret"])
+        #expect(Self.labels("  - id: b\n    actions: {http: {url: x, headers: {a: !l|") == ["!literal"])
+        #expect(Self.labels("  - id: b\n    actions: {publish: {topic: \"a !|") == [])
+        #expect(!Self.labels("  - id: b\n    conditions: !|").contains("!secret"))
+        var editor = Editor.ready()
+        editor.open("/tryck.yaml", "mqtt: {password: !")
+        let answer = editor.ask("completion", "/tryck.yaml", 0, 18)
+        let items = answer["result"]?["items"]?.arrayValue ?? []
+        #expect(items.map { $0["label"] } == ["!secret", "!env_var"])
+        #expect(items.first?["textEdit"]?["newText"] == "!secret ")
+        #expect(items.first?["textEdit"]?["range"]?["start"]?["character"] == 17)
+    }
+
+    @Test("topics of all files of the set, saved results and included files are known without another request")
+    func withoutOutline() {
+        var editor = Editor.ready([
+            "/r/lamps.yaml":
+                "rules:\n  - id: b\n    triggers: {button: kitchen, event: click}\n    actions: {publish: {topic: home/lamp}}\n",
+            "/r/other.yaml": "",
+        ])
+        let start = """
+            version: 1
+            include: [lamps.yaml]
+            buttons: {kitchen: BF12-C34567}
+            states: {door: {topic: home/door}}
+            rules:
+              - id: a
+                triggers: {button: kitchen, event: double_click}
+                actions:
+                  - {run: [measure], save_as: measured}
+                  - publish: {topic: home/bell}
+
+            """
+        editor.open("/r/home.yaml", start)
+        func labels(_ more: String, _ line: Int, _ character: Int, version: Int64) -> [String] {
+            editor.change("/r/home.yaml", version: version, ["text": .string(start + more)])
+            let answer = editor.ask("completion", "/r/home.yaml", line, character)
+            return (answer["result"]?["items"]?.arrayValue ?? []).compactMap { $0["label"]?.stringValue }
+        }
+        let lines = start.split(separator: "\n", omittingEmptySubsequences: false).count
+        let topic = "      - publish: {topic: "
+        // The key without a value gives no empty topic.
+        #expect(labels(topic, lines - 1, topic.count, version: 2) == ["home/bell", "home/door", "home/lamp"])
+        let result = "      - log: \"{{ results."
+        #expect(labels(result, lines - 1, result.count, version: 3) == ["measured"])
+        #expect(labels("", 1, 10, version: 4) == ["other.yaml"])
+        // While the text is no YAML, the names of the last one that was stay.
+        editor.wait(.seconds(1))
+        #expect(labels(topic, lines - 1, topic.count, version: 5) == ["home/bell", "home/door", "home/lamp"])
+    }
+
     @Test("the text before the cursor is replaced, also after characters of two units")
     func range() throws {
         var editor = Editor.ready()

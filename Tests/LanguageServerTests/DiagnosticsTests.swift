@@ -110,6 +110,26 @@ struct DiagnosticsTests {
         #expect(editor.problems("/r/home.yaml") == [])
     }
 
+    @Test("a file two levels below belongs to the open set that includes it, also when it is checked itself")
+    func openSet() {
+        let rules = "rules:\n  - id: a\n    triggers: {button: kitchen, event: click}\n    actions: {log: x}\n"
+        var editor = Editor.ready([
+            "/r/home.yaml": "version: 1\ninclude: parts/a.yaml\nbuttons: {kitchen: BF12-C34567}\n",
+            "/r/parts/a.yaml": "include: deep/b.yaml\n", "/r/parts/deep/b.yaml": rules,
+        ])
+        editor.open("/r/home.yaml")
+        editor.open("/r/parts/deep/b.yaml")
+        #expect(editor.problems("/r/parts/deep/b.yaml") == [])
+        editor.change("/r/parts/deep/b.yaml", version: 2, ["text": .string(rules + "    enabled: false\n")])
+        editor.wait(.seconds(1))
+        #expect(editor.problems("/r/parts/deep/b.yaml") == [])
+        // The entry file is closed, and the other document keeps the set open.
+        editor.close("/r/home.yaml")
+        editor.change("/r/parts/deep/b.yaml", version: 3, ["text": .string(rules)])
+        editor.wait(.seconds(1))
+        #expect(editor.problems("/r/parts/deep/b.yaml") == [])
+    }
+
     @Test("a new file that is not saved belongs to the set that includes it")
     func newFile() {
         for include in ["new.yaml", "\"*.yaml\""] {

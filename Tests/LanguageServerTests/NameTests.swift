@@ -194,6 +194,32 @@ struct NameTests {
         #expect(text.hasPrefix(expected), "\(text)")
     }
 
+    @Test(
+        "hovering over an operator shows the type of its expression",
+        arguments: [
+            ("conditions: states.lux < variables.limit + 1", "<", "boolean"),
+            ("conditions: 1 + 2 > 2", "+", "boolean"),
+            ("actions: {log: \"{{ variables.limit * 2 }} of {{ states.lux ?? 0 }}\"}", "*", "integer"),
+            ("actions: {log: \"{{ variables.limit * 2.5 }} of {{ states.lux ?? 0 }}\"}", "*", "number"),
+            ("actions: {log: \"{{ results.unknown + 1 }}\"}", "+", nil),
+        ] as [(String, Character, String?)])
+    func typeOfExpression(line: String, sign: Character, type: String?) throws {
+        var editor = Editor.ready()
+        let start =
+            "version: 1\nbuttons: {hall: BF12-C34567}\nvariables: {limit: 3}\nstates: {lux: {topic: home/lux, type: integer, default: 0}}\n"
+        let more = line.hasPrefix("actions") ? "" : "\n    actions: {log: x}"
+        editor.open(
+            "/r.yaml", start + "rules:\n  - id: a\n    triggers: {button: hall, event: click}\n    \(line)\(more)\n")
+        let place = try #require(line.firstIndex(of: sign))
+        let character = 4 + line.distance(from: line.startIndex, to: place)
+        let text = editor.ask("hover", "/r.yaml", 7, character)["result"]?["contents"]?["value"]?.stringValue ?? ""
+        if let type {
+            #expect(text.hasSuffix("*Type of this expression:* \(type)"), "\(text)")
+        } else {
+            #expect(!text.contains("Type of this expression"), "\(text)")
+        }
+    }
+
     @Test("an editor without Markdown gets plain text")
     func plainText() {
         var editor = Editor.ready(

@@ -100,6 +100,40 @@ struct SecretActionTests {
         #expect(moved["/r/secrets.yaml"] == "authorization: x\nauthorization_2: \"Bearer abc\\\"def\"\n")
     }
 
+    @Test("a password with a quote in single quotes is moved")
+    func quote() {
+        let moved = Self.moved(
+            "/r/tryck.yaml", "rules: home.yaml\nmqtt: {password: 'it''s'}\n", line: 1, secrets: "other: x\n")
+        #expect(moved?["/r/tryck.yaml"] == "rules: home.yaml\nmqtt: {password: !secret mqtt_password}\n")
+        #expect(moved?["/r/secrets.yaml"] == "other: x\nmqtt_password: \"it's\"\n")
+    }
+
+    @Test("the title says what to do with a new secrets.yaml, and texts have the line ends of their file")
+    func titleAndLineEnds() {
+        func action(_ secrets: String?) -> JSONValue? {
+            var disk = ["/r/home.yaml": "version: 1\n"]
+            disk["/r/secrets.yaml"] = secrets
+            var editor = Editor.ready(disk, capabilities: Self.creating)
+            editor.open("/r/tryck.yaml", "rules: home.yaml\nmqtt: {password: hunter2}\n")
+            if secrets != nil { editor.open("/r/secrets.yaml") }
+            let place: JSONValue = ["line": 1, "character": 0]
+            return editor.request(
+                "textDocument/codeAction",
+                [
+                    "textDocument": ["uri": "file:///r/tryck.yaml"], "range": ["start": place, "end": place],
+                    "context": ["only": ["refactor"]],
+                ])["result"]?.arrayValue?.first
+        }
+        let title = "Move this password to secrets.yaml as mqtt_password"
+        #expect(action(nil)?["title"] == .string(title + " (then run chmod 600 secrets.yaml)"))
+        let moved = action("other: x\r\n")
+        #expect(moved?["title"] == .string(title))
+        let texts = moved?["edit"]?["documentChanges"]?.arrayValue?.compactMap {
+            $0["edits"]?.arrayValue?.first?["newText"]?.stringValue
+        }
+        #expect(texts?.sorted() == ["!secret mqtt_password", "mqtt_password: \"hunter2\"\r\n"])
+    }
+
     @Test("secrets.yaml is created if the editor can do that")
     func created() throws {
         let text = "rules: home.yaml\nmqtt: {password: hunter2}\n"

@@ -11,13 +11,14 @@ import Testing
 
 @Suite("The segments of a history that are read")
 struct HistoryFilesTests {
-    private static func header(startedAt: UTCTime) -> JSONValue {
+    /// - Parameter continues: true for a segment that a process begins while it runs.
+    private static func header(startedAt: UTCTime, continues: Bool = false) -> JSONValue {
         let configuration = HubConfiguration(version: "1")
         let stored = StoredState(installationID: "0123")
         var hub = Hub(configuration, stored: stored, rules: RuleSet())
-        return hub.beginRecording(
-            RecordingHeader(startedAt: startedAt, configuration: configuration, stored: stored),
-            at: Instant(nanoseconds: 0))
+        var header = RecordingHeader(startedAt: startedAt, configuration: configuration, stored: stored)
+        if continues { (header.isHistory, header.continues) = (true, true) }
+        return hub.beginRecording(header, at: Instant(nanoseconds: 0))
     }
 
     private static func time(_ hour: Int64) -> UTCTime { UTCTime(milliseconds: hour * 3_600_000) }
@@ -58,6 +59,25 @@ struct HistoryFilesTests {
         #expect(try Self.read([(0, 20), (0, 30), (0, 40)], since: 25) == [0, 0])
         #expect(try Self.read([(10, 30), (30, 40), (20, 50)], since: 25) == [10, 30, 20])
         #expect(try Self.read([(30, 0), (20, 0)], since: 25) == [30, 20])
+    }
+
+    @Test("after a full disk, the history between two segments is missing, and what was before is there")
+    func fullDisk() throws {
+        func gaps(_ segments: [(number: Int, octets: [UInt8])]) throws -> [String] {
+            let directory = TemporaryDirectory()
+            for segment in segments { writeFile("\(directory.path)/0000000\(segment.number).jsonl", segment.octets) }
+            var gaps: [String] = []
+            try HistoryFiles(directory.path).read(since: nil) { item in
+                if case .gap(let reason, let isUnreadable) = item { gaps.append(isUnreadable ? "unreadable" : reason) }
+                return true
+            }
+            return gaps
+        }
+        let first = Self.header(startedAt: Self.time(1)).encoded() + [UInt8(ascii: "\n")]
+        let next = Self.header(startedAt: Self.time(2), continues: true).encoded() + [UInt8(ascii: "\n")]
+        let time = "\(Self.time(2))"
+        #expect(try gaps([(1, first), (2, []), (4, next)]) == ["a part of the history is missing before \(time)"])
+        #expect(try gaps([(2, []), (4, next)]) == ["the history has nothing of the time before \(time)"])
     }
 
     @Test("times at the limits of their type are read", arguments: 1...40 as ClosedRange<UInt64>)

@@ -66,6 +66,21 @@ struct HistoryGapTests {
         #expect(try !HistoryScenarioTests.compare(empty, with: Self.rules()).comparesNothing)
     }
 
+    @Test("what-if fails if nothing differs and a part of the history could not be read")
+    func failure() throws {
+        #expect(try HistoryScenarioTests.compare(Self.house(), with: Self.rules()).failure == nil)
+        var house = Self.house()
+        house.editHistory("publish:", with: "publsh:", in: 0)
+        let part = try HistoryScenarioTests.compare(house, with: Self.rules()).failure
+        #expect(part.map { "\($0)" }?.contains("unavailable") == true)
+        #expect(part.map { "\($0)" }?.contains("Nothing differs in what could be read") == true)
+        // That something differs is certain also if a part is missing.
+        #expect(try HistoryScenarioTests.compare(house, with: Self.rules("home/other")).failure == nil)
+        house.editHistory("publish:", with: "publsh:")
+        let nothing = try HistoryScenarioTests.compare(house, with: Self.rules()).failure
+        #expect(nothing.map { "\($0)" }?.contains("Nothing could be compared.") == true)
+    }
+
     @Test("rules that cannot be read after a reload leave what was before")
     func reloaded() throws {
         var house = Household(rules: Self.rules(), history: HouseHistory(), isWitnessed: true)

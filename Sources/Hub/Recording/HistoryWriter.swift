@@ -148,8 +148,10 @@ package struct HistoryWriter: Sendable {
         // The header of the next segment is about as long as that of the last one.
         let needed = 2 * limits.segmentLength + (beginningLength ?? 0)
         let oldest = wallClock + (.zero - limits.age)
-        // Each segment has its own time: a clock that was wrong at one start must not remove the others.
-        var kept = closed.filter { !all && $0.modifiedAt >= oldest }
+        // Each segment has its own time: a clock that was wrong at one start must not remove the others. If all of them seem too
+        // old, the clock may be wrong now, or the daemon was away. They then stay until this process has written a segment.
+        let isClockPlausible = closed.contains { $0.modifiedAt >= oldest }
+        var kept = closed.filter { !all && (!isClockPlausible || $0.modifiedAt >= oldest) }
         var total = kept.reduce(needed) { $0 &+ $1.length }
         let excess = kept.prefix { segment in
             guard total > limits.length else { return false }

@@ -1,5 +1,6 @@
 package import ButtonModel
 import Feed
+import Gestures
 package import JSON
 package import Rules
 
@@ -150,13 +151,13 @@ extension Hub {
 }
 
 extension Hub {
-    /// Collects the actions of rules from now on, for `takeRuleActions`.
-    package mutating func collectRuleActions() { ruleActions = [] }
+    /// Collects what rules do and why from now on, for `takeRuleTrace`.
+    package mutating func collectRuleTrace() { ruleTrace = RuleTrace() }
 
-    /// The actions of rules since the last call, in order; empty unless `collectRuleActions` was called.
-    package mutating func takeRuleActions() -> [RuleAction] {
-        guard ruleActions?.isEmpty == false, let taken = ruleActions else { return [] }
-        ruleActions = []
+    /// What rules did since the last call; empty unless `collectRuleTrace` was called.
+    package mutating func takeRuleTrace() -> RuleTrace {
+        guard let taken = ruleTrace, taken != RuleTrace() else { return RuleTrace() }
+        ruleTrace = RuleTrace()
         return taken
     }
 
@@ -171,6 +172,59 @@ extension Hub {
 
     /// `text` without the secrets of the rules.
     package func redacted(_ text: String) -> String { rules.redaction(text) }
+}
+
+/// What a replay that compares rules has to know beside the lines of the live stream.
+package struct RuleTrace: Hashable, Sendable {
+    /// The actions of rules, in order.
+    package var actions: [RuleAction] = []
+    /// The events of the lines of kind `event`, in order, without `battery_low`, which is not recognised in presses.
+    package var events: [Event] = []
+    /// For each line that says that a rule has started or did not run, in order: the event that was recognised last in the
+    /// same turn, and so has caused the line if it has the same button and name. `nil` if there is none.
+    package var causes: [Event?] = []
+
+    /// An event, and its last press.
+    package struct Event: Hashable, Sendable {
+        package var button: ButtonID
+        package var name: String
+        /// `nil` for an event that is no press, such as a rotation.
+        package var press: Press?
+        /// True if such an event has a line of kind `event`, or if one of the same press and name has it.
+        package var isPublished: Bool
+
+        fileprivate init(_ event: RecognisedEvent) {
+            button = event.button
+            name = event.kind.name
+            isPublished = event.kind.publishedName != nil
+            press = event.presses.map { Press(part: event.facts.part, number: $0.upperBound) }
+        }
+    }
+
+    /// A press of a button. Its number counts from 1 since the start of the process, for each button and part, and does not
+    /// depend on the rules.
+    package struct Press: Hashable, Sendable {
+        package var part: ButtonPart?
+        package var number: UInt64
+    }
+
+    package init() {}
+
+    /// Adds what the lines of a turn are about.
+    mutating func add(_ occurrences: [Occurrence], _ ruleEffects: [RuleEngine.Effect]) {
+        for case .event(_, _, let event, at: _) in occurrences { events.append(Event(event)) }
+        var latest: Event?
+        for effect in ruleEffects {
+            switch effect {
+            case .recognised(let event): latest = Event(event)
+            case .started, .stopped: causes.append(latest)
+            case .perform, .cancel, .stepFailed, .finished, .interrupted, .store, .variableChanged, .enabledChanged,
+                .triggerModeDropped, .subscribe, .unsubscribe, .log, .oversizedState, .stateFault, .setTimer,
+                .cancelTimer:
+                break
+            }
+        }
+    }
 }
 
 /// An action that a step of a rule has performed.

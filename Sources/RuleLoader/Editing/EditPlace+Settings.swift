@@ -43,6 +43,7 @@ extension EditPlace {
     ) {
         // A text of several words is neither a key nor a word of a closed set.
         guard style == .plain, !before.contains(" ") else { return }
+        mayHaveTag = before.isEmpty && context.key != nil
         // The whole text is replaced, also if it has characters that no name has: `3.1.1`.
         prefix = before + prefix
         switch setting?.type {

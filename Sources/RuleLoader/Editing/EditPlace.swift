@@ -33,6 +33,10 @@ package struct EditPlace: Sendable {
     package internal(set) var isEnvironmentVariable = false
     /// True if the path of a file in `include` may be written here. `prefix` is then the whole path.
     package internal(set) var isIncludedFile = false
+    /// The tags that may be written here, after a `!`, which is then the beginning of `prefix`.
+    package internal(set) var tags: [String] = []
+    /// True for the beginning of a plain value that may have a tag.
+    var mayHaveTag = false
     /// True if a `- ` has to come before an entry.
     package internal(set) var needsDash = false
 
@@ -47,6 +51,13 @@ package struct EditPlace: Sendable {
     /// - Returns: `nil` if nothing can be said, because the lines above are not valid YAML, for example.
     package init?(_ octets: [UInt8], lineStart: Int, offset: Int, in kind: FileKind = .rules) {
         guard (0...offset).contains(lineStart), offset <= octets.count else { return nil }
+        if let mark = EditPlace.tagStart(octets[lineStart..<offset]),
+            let value = EditPlace(octets, lineStart: lineStart, offset: mark, in: kind), value.mayHaveTag
+        {
+            prefix = String(decoding: octets[mark..<offset], as: UTF8.self)
+            tags = ["!secret", "!env_var"] + (kind == .rules ? ["!literal"] : [])
+            return
+        }
         let text = CursorText(octets, lineStart: lineStart, offset: offset)
         prefix = text.prefix
         for isKey in [false, true] {
@@ -58,6 +69,15 @@ package struct EditPlace: Sendable {
             }
         }
         return nil
+    }
+
+    /// The offset of a `!` with which a value may begin, if only letters follow it.
+    private static func tagStart(_ head: ArraySlice<UInt8>) -> Int? {
+        guard let mark = head.lastIndex(of: UInt8(ascii: "!")), mark > head.startIndex,
+            " [{,".utf8.contains(head[mark - 1]),
+            head[(mark + 1)...].allSatisfy({ (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "_") })
+        else { return nil }
+        return mark
     }
 
     private static func compose(_ octets: [UInt8]) -> YAMLNode? {
@@ -136,6 +156,8 @@ package struct EditPlace: Sendable {
         var before = before
         let isWhole = shape.isExpression || style != .plain || before.contains(" ") || before.hasTemplateMark
         if describeTag(node.tag, before) { return }
+        // An expression is no secret.
+        mayHaveTag = style == .plain && before.isEmpty && !shape.isExpression && context.key != nil
         if !isWhole {
             // The whole text is replaced, also if it has characters that no name has: `home/li`, `mon-f`.
             prefix = before + prefix

@@ -71,8 +71,11 @@ extension FileOutline {
         case key(KeyDescription)
         /// A word of an expression.
         case word(ExpressionWord)
-        /// A value of the key, which is no name and no word of an expression.
+        /// A value of the key, which is no name and no expression.
         case value(KeyDescription)
+        /// A part of an expression that is no word of it, with the text of the whole expression. The key has it as its value, or in
+        /// `{{ }}` inside its value.
+        case expression(KeyDescription, text: String)
     }
 
     /// The key, or the word of an expression, at a position, and its place.
@@ -115,8 +118,30 @@ extension FileOutline {
             return element(at: position, entry.value, value, of: description)
         case .scalar(let text, _):
             if let word = word(at: position, node, text, shape) { return word }
+            if let key, let (text, start, end) = expression(at: position, node, text, shape) {
+                return (.expression(key, text: text), start, end)
+            }
             return key.map { (.value($0), node.start, node.end) }
         }
+    }
+
+    /// The expression at a position in a scalar, and its place; a template has several.
+    private func expression(
+        at position: SourcePosition, _ node: YAMLNode, _ text: String, _ shape: SchemaShape
+    ) -> (text: String, start: SourcePosition, end: SourcePosition)? {
+        guard node.tag == nil else { return nil }
+        if shape.isExpression { return (text, node.start, node.end) }
+        guard shape.mayBeTemplate else { return nil }
+        var rest = Substring(text)
+        while let open = rest.firstRange(of: "{{"), let close = rest[open.upperBound...].firstRange(of: "}}") {
+            func offset(_ index: String.Index) -> Int { text.utf8.distance(from: text.startIndex, to: index) }
+            let (start, end) = source.positions(of: offset(open.lowerBound)..<offset(close.upperBound), in: node)
+            if start <= position, position <= end {
+                return (String(text[open.upperBound..<close.lowerBound]), start, end)
+            }
+            rest = rest[close.upperBound...]
+        }
+        return nil
     }
 
     private func word(

@@ -251,7 +251,15 @@ package struct PasswordPlaces {
 
     private mutating func visitQuoted(_ range: Range<Int>, _ quote: UInt8, _ indentation: Int) -> Int {
         var end = range.lowerBound + 1
-        while end < range.upperBound, text[end] != quote {
+        // In single quotes, two of them stand for one.
+        func isDoubled(_ end: Int) -> Bool {
+            quote == UInt8(ascii: "'") && end + 1 < range.upperBound && text[end + 1] == quote
+        }
+        while end < range.upperBound, text[end] != quote || isDoubled(end) {
+            if text[end] == quote {
+                end += 2
+                continue
+            }
             end += text[end] == UInt8(ascii: "\\") && quote == UInt8(ascii: "\"") ? 2 : 1
         }
         guard end < range.upperBound else {
