@@ -368,11 +368,29 @@ def hanging(site: Site) -> None:
     os.kill(site.house.daemon._process.pid, signal.SIGSTOP)
     try:
         expect('does not answer' in stream.next('gone').data['error'], 'no sentence')
+        # A hanging daemon takes no connection, and soon no other can wait. That must not hold up the page.
+        waiting = fill(site.house.directory / 'control.sock')
+        expect(site.client.post('/api/request', {'request': 'status'}).status == 503, 'a request')
         stream.next('beat')
+        for connection in waiting:
+            connection.close()
     finally:
         os.kill(site.house.daemon._process.pid, signal.SIGCONT)
     stream.next('snapshot')
     stream.close()
+
+
+def fill(path: Path) -> list[socket.socket]:
+    """Connects until no further connection can wait."""
+    connections = []
+    while True:
+        connection = socket.socket(socket.AF_UNIX)
+        connection.setblocking(False)
+        try:
+            connection.connect(str(path))
+        except BlockingIOError:
+            return connections
+        connections.append(connection)
 
 
 @point('the stream says when the daemon goes away, and goes on by itself when it is back')

@@ -204,6 +204,19 @@ struct ReaderFeedTests {
         }
     }
 
+    @Test("a daemon that takes no connection, because it hangs, is tried again at each beat")
+    func hangingAtFirst() {
+        var talk = Self.talk()
+        talk.given(Self.open(Self.first))
+        talk.given(.notConnected(Self.refused))
+        talk.wait(ReaderFeed.beatInterval)
+        talk.when(
+            .timerFired, expect: .write(Self.first, Self.beat), .connect,
+            .setTimer(talk.now + ReaderFeed.beatInterval))
+        // The readers know already.
+        talk.when(.notConnected(Self.refused), expect: .nothing)
+    }
+
     @Test("readers are told once of a daemon that does not answer, and get a snapshot and its next line when it does")
     func silentDaemon() {
         var talk = Self.connected()
