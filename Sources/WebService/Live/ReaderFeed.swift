@@ -7,14 +7,14 @@ import MQTTTopics
 /// A new reader gets a snapshot first: the answers to `status`, `buttons` and `rules`. Lines that arrived after the snapshot was
 /// requested follow it. A reader that comes back in time gets the lines that it missed instead.
 ///
-/// | link to the daemon | on                                | does                                                       |
-/// |--------------------|-----------------------------------|------------------------------------------------------------|
-/// | `none`             | a reader, a changed socket, 2 s   | connects, if there is a reader                             |
-/// | `connecting`       | `connected`                       | watches, and requests a snapshot for all readers           |
-/// | `connecting`       | `notConnected`                    | tells the readers why, and waits for the socket            |
-/// | `connected`        | `disconnected`                    | tells the readers why, and waits for the socket            |
-/// | `connected`        | 10 s without an answer            | tells the readers so, and waits for the next line          |
-/// | any                | 60 s without a reader             | disconnects                                                |
+/// | link to the daemon | on                                      | does                                                       |
+/// |--------------------|-----------------------------------------|------------------------------------------------------------|
+/// | `none`             | a reader, a changed socket, 2 s, a beat | connects, if there is a reader                             |
+/// | `connecting`       | `connected`                             | watches, and requests a snapshot for all readers           |
+/// | `connecting`       | `notConnected`                          | tells the readers why, and waits for the socket            |
+/// | `connected`        | `disconnected`                          | tells the readers why, and waits for the socket            |
+/// | `connected`        | 10 s without an answer                  | tells the readers so, and waits for the next line          |
+/// | any                | 60 s without a reader                   | disconnects                                                |
 package struct ReaderFeed: Sendable {
     package struct ReaderID: Hashable, Sendable {
         package var rawValue: Int
@@ -138,7 +138,8 @@ package struct ReaderFeed: Sendable {
         case .beat:
             for reader in readers { emit(.write(reader.id, ServerSentEvent.beat)) }
             deadlines.set(.beat, at: now + Self.beatInterval)
-            examine()
+            // A daemon that hangs takes no connection, and does not touch its socket when it goes on.
+            if link == .none { connect() } else { examine() }
         case .linger: disconnect()
         case .retry: connect()
         }
