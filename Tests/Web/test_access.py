@@ -297,3 +297,6 @@ def test_320_pixels_are_enough_for_names_of_64_letters(house: House, browser: Br
     inside = '''return [...document.querySelectorAll("main .panel, main .card")].filter(
         (panel) => panel.scrollWidth > panel.clientWidth + 1).map((panel) => panel.className + " " + panel.ariaLabel)'''
     assert browser.run(inside) == []
+    if page == 'health':
+        table = browser.find('.scroll', name)
+        assert browser.run('return arguments[0].scrollWidth - arguments[0].clientWidth', table) <= 0

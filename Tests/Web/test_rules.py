@@ -92,7 +92,11 @@ def test_changes_can_be_undone_after_another_page(editor: Browser) -> None:
     editor.run(TYPE, 'id: kitchen_toggle', 'id: kitchen_draft')
     editor.run('location.hash = "now"')
     editor.find('.cards')
+    # The files are loaded again, and the text is checked after that.
+    loaded = 'return performance.getEntriesByType("resource").filter(({name}) => name.endsWith("api/rules/hints")).length'
+    before = editor.run(loaded)
     editor.run('location.hash = "rules"')
+    editor.until('the files', lambda: editor.run(loaded) > before)
     editor.find('.CodeMirror-line', 'kitchen_draft')
     editor.run('document.querySelector(".CodeMirror").CodeMirror.undo()')
     editor.find('.CodeMirror-line', 'kitchen_toggle')

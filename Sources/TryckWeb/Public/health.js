@@ -70,7 +70,7 @@ export function createHealth(app) {
   }
 
   function createRadio() {
-    const cells = [h("th", {scope: "row"}), h("td", {}), h("td", {})];
+    const cells = [h("th", {scope: "row"}), h("td", {}), h("td", {class: "names"})];
     return {
       element: h("tr", {}, cells),
       draw(radio, state) {

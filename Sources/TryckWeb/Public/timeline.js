@@ -206,7 +206,7 @@ export function createTimeline({span, onselect, onmove = () => {}}) {
       // The label of a late press is behind its arrow, or above it.
       const head = mark.arrived === null ? left : Math.max(left, x(view, mark.arrived));
       if (head + 10 + width <= limit) pen.fillText(label, head + 10, middleOf(top) + 1);
-      else if (mark.arrived !== null && columns > 0) pen.fillText(label, Math.max(4, left - 4), middleOf(top) - 12);
+      else if (mark.arrived !== null && columns > 0) pen.fillText(label, Math.max(4, left - 4), middleOf(top) - 10);
     }
   }
 

@@ -118,7 +118,7 @@ export async function createWhy(mark, state, runs = []) {
   const recordedOf = await Promise.all(found.map(recordedSteps));
   // What the daemon recorded is shown if it has more, such as delays. The same steps are not said twice.
   const known = (verdict) => runs.find((run) => run.rule === verdict.rule && run.run === verdict.run)?.steps.length ?? 0;
-  const steps = recordedOf.map((list, index) => list.length > known(found[index]) ? list : []);
+  const steps = recordedOf.map((list, index) => new Set(list.map(({step}) => step)).size > known(found[index]) ? list : []);
   const [recorded, others] = [true, false].map((isRecorded) => found
     .map((verdict, index) => ({verdict, steps: steps[index]})).filter(({verdict}) => verdict.isRecorded === isRecorded)
     .map((item) => drawVerdict(item, found.length <= 2)));
