@@ -27,8 +27,8 @@ def test_a_button_that_is_held_while_the_page_is_left_is_released(house: House, 
     browser.open(house)
     for leave in ('location.hash = "rules"', 'location.reload()'):
         ActionChains(browser.driver).click_and_hold(browser.button('hall')).perform()
-        browser.find('.card:nth-child(2) .last', 'hold')
-        browser.find('.card:nth-child(2) .cap.down')
+        last = browser.find('.card:nth-child(2) .last')
+        browser.until('the hold', lambda: 'hold' in last.text and 'release' not in last.text)
         browser.run(leave)
         ActionChains(browser.driver).release().perform()
         browser.open(house)
