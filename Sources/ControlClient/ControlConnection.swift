@@ -17,12 +17,15 @@ package final class ControlConnection {
 
     /// Connects to the first path at which a daemon listens.
     ///
+    /// - Parameter timeLimit: how long the loop may stand still until a daemon that hangs takes the connection; `nil`: without
+    ///   limit.
     /// - Throws: as `ControlSocket.first` does.
     package init(
-        _ loop: EventLoop, candidates: [String], _ handler: @escaping @ReactorActor (Event) -> Void
+        _ loop: EventLoop, candidates: [String], connectingWithin timeLimit: Duration? = nil,
+        _ handler: @escaping @ReactorActor (Event) -> Void
     ) throws(ControlClientFailure) {
         let client = try ControlSocket.first(of: candidates) { path throws(ControlClientFailure) in
-            try ControlClient(path: path)
+            try ControlClient(path: path, connectingWithin: timeLimit)
         }
         self.client = client
         self.handler = handler

@@ -77,7 +77,12 @@ enum TryckWeb {
             linkServer = try LinkServer(
                 Reactor.EventLoop.shared, path: setup.linkSocket, web: setup.web, signIn: site.signIn)
         } catch {
-            log("tryck web can print no links: \(error)")
+            // The socket's own sentence is about a daemon.
+            let reason =
+                if case .inUse(let path) = error {
+                    "another tryck-web listens on \(path): stop it, or give one of the two daemons another control_socket"
+                } else { "\(error)" }
+            log("tryck web can print no links: \(reason)")
         }
         StartMemory.release()
     }

@@ -8,16 +8,20 @@ struct WebFailure: Error, HTTPResponseError {
     let status: HTTPResponse.Status
     let sentence: String
     var headers: HTTPFields = [:]
+    /// True if another link for signing in helps.
+    var needsLink = false
     /// Further members of the body.
     var members: [JSONValue.Member] = []
 
     init(
-        _ status: HTTPResponse.Status, _ sentence: String, headers: HTTPFields = [:], members: [JSONValue.Member] = []
+        _ status: HTTPResponse.Status, _ sentence: String, headers: HTTPFields = [:], members: [JSONValue.Member] = [],
+        needsLink: Bool = false
     ) {
         self.status = status
         self.sentence = sentence
         self.headers = headers
         self.members = members
+        self.needsLink = needsLink
     }
 
     static func tooLong(_ limit: Int) -> WebFailure {

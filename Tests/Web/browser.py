@@ -20,7 +20,9 @@ ARGUMENTS = (
     '--hide-scrollbars', '--no-first-run', '--disable-extensions')
 # What the browser tells about answers that the page expects, such as a refused password.
 EXPECTED = ('the server responded with a status of', 'net::ERR_CONNECTION_REFUSED', 'net::ERR_INCOMPLETE_CHUNKED_ENCODING',
-            'net::ERR_EMPTY_RESPONSE', 'net::ERR_CONNECTION_RESET')
+            'net::ERR_EMPTY_RESPONSE', 'net::ERR_CONNECTION_RESET',
+            # It asks nobody who has not touched the page whether what was typed may be lost.
+            "Blocked attempt to show a 'beforeunload' confirmation")
 
 SHOWN = '''
     const shown = (selector) => [...document.querySelectorAll(selector)].filter(

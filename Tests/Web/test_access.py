@@ -269,3 +269,34 @@ def test_motion_stops_where_the_system_asks(house: House, browser: Browser) -> N
     browser.find('.stages [aria-current]', 'Hold it for 7 seconds')
     assert browser.run('return document.getAnimations().length') == 0
     house.ask('permit_join', time=0)
+
+
+@pytest.mark.parametrize('page', ['now', 'timeline', 'rules', 'pair', 'health'])
+def test_320_pixels_are_enough_for_names_of_64_letters(house: House, browser: Browser, rules: None, page: str) -> None:
+    name = 'w' * 64
+    house.rules.write_text(house.rules.read_text().replace(
+        'id: kitchen_toggle', f'id: kitchen_toggle\n    alias: {name}').replace('id: hall_dim\n', f'id: {name}\n').replace(
+        '  desk:', f'  {name}:').replace('button: desk', f'button: {name}'))
+    house.ask('rules/reload')
+    wait('the name', lambda: any(button['name'] == name for button in house.ask('buttons')))
+    browser.resize(320, 640)
+    browser.open(house, page)
+    house.press('desk', 'click')
+    house.press('kitchen', 'click')
+    if page in ('now', 'timeline'):
+        browser.click(browser.find('.happenings button', name))
+        browser.find('.detail h2', name)
+    if page == 'rules':
+        browser.find('.rule-list', name)
+        browser.find('.CodeMirror-line')
+        row = browser.find('.rule-list .link', name)
+        # The name is beside its switch.
+        assert browser.run('''const [name, toggle] = [arguments[0], arguments[0].parentElement.querySelector("input")].map(
+            (element) => element.getBoundingClientRect()); return name.top < toggle.bottom && name.left >= toggle.right''', row)
+    assert browser.run('return document.documentElement.scrollWidth') <= 320
+    inside = '''return [...document.querySelectorAll("main .panel, main .card")].filter(
+        (panel) => panel.scrollWidth > panel.clientWidth + 1).map((panel) => panel.className + " " + panel.ariaLabel)'''
+    assert browser.run(inside) == []
+    if page == 'health':
+        table = browser.find('.scroll', name)
+        assert browser.run('return arguments[0].scrollWidth - arguments[0].clientWidth', table) <= 0

@@ -1,4 +1,5 @@
 """What the page says when the daemon or tryck-web goes away."""
+import os
 import signal
 
 from browser import Browser
@@ -19,6 +20,32 @@ def test_daemon_goes_and_comes_back(house: House, browser: Browser) -> None:
     house.wait_ready()
     browser.gone('#banner')
     browser.driver.get(f'{house.address}#now')
+    house.press('kitchen', 'click')
+    browser.find('.happenings button', 'kitchen')
+
+
+def test_daemon_that_hangs_is_noticed(house: House, browser: Browser) -> None:
+    browser.open(house)
+    os.kill(house.daemon.pid, signal.SIGSTOP)
+    try:
+        browser.find('#banner', 'tryckd does not answer')
+        assert 'ready' not in browser.find('.heading .lead').text
+    finally:
+        os.kill(house.daemon.pid, signal.SIGCONT)
+    browser.gone('#banner')
+    house.press('kitchen', 'click')
+    browser.find('.happenings button', 'kitchen')
+
+
+def test_server_that_hangs_is_noticed(house: House, browser: Browser) -> None:
+    browser.open(house)
+    os.kill(house.server.pid, signal.SIGSTOP)
+    try:
+        browser.find('#banner', 'The connection to tryck-web is lost')
+        assert 'ready' not in browser.find('.heading .lead').text
+    finally:
+        os.kill(house.server.pid, signal.SIGCONT)
+    browser.gone('#banner')
     house.press('kitchen', 'click')
     browser.find('.happenings button', 'kitchen')
 

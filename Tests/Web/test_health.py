@@ -21,6 +21,12 @@ def test_lost_broker_is_a_finding_with_a_command(house: House, browser: Browser)
     assert 'tryck doctor' in finding.text
     # A screen reader does not see the colour of the sign.
     assert finding.get_property('textContent').removeprefix('✗').startswith('problem: ')
+    # Over plain HTTP a browser has no clipboard, and nothing is copied.
+    browser.run('Object.defineProperty(navigator, "clipboard", {value: undefined, configurable: true})')
+    command = browser.find('.findings .problem code').text
+    browser.click(browser.find('.findings .problem button', 'Copy'))
+    browser.find('.findings .problem .mend', 'press Ctrl+C')
+    assert browser.run('return getSelection().toString()') == command
     house.broker = house._start_broker()
     browser.gone('.findings .problem')
 

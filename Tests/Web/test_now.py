@@ -14,6 +14,27 @@ def test_press_on_the_page_reaches_the_broker(house: House, browser: Browser) ->
     browser.find('.card:nth-child(1) .last', 'click')
 
 
+def test_presses_before_it_was_opened_are_there(house: House, browser: Browser) -> None:
+    browser.open(house)
+    house.press('hall', 'double_click')
+    browser.find('.card:nth-child(2) .last', 'double click')
+    browser.driver.refresh()
+    browser.find('.happenings button', 'double click')
+    browser.find('.card:nth-child(2) .last', 'double click')
+
+
+def test_a_button_that_is_held_while_the_page_is_left_is_released(house: House, browser: Browser) -> None:
+    browser.open(house)
+    for leave in ('location.hash = "rules"', 'location.reload()'):
+        ActionChains(browser.driver).click_and_hold(browser.button('hall')).perform()
+        last = browser.find('.card:nth-child(2) .last')
+        browser.until('the hold', lambda: 'hold' in last.text and 'release' not in last.text)
+        browser.run(leave)
+        ActionChains(browser.driver).release().perform()
+        browser.open(house)
+        browser.find('.card:nth-child(2) .last', 'hold release')
+
+
 def test_drawing_is_down_while_the_button_is_held(house: House, browser: Browser) -> None:
     browser.open(house)
     house.press('hall', 'down')

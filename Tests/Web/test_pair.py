@@ -13,10 +13,17 @@ def test_button_is_paired_and_named(house: House, browser: Browser) -> None:
     paired = browser.find('.paired li', 'Paired')
     assert 'Flic 2, BA00-P00005' in paired.text
     name = browser.find('.paired input')
+    # Whoever has paired it names it next, also on a phone, which shows the field only below.
+    browser.until('the focus', lambda: browser.run('return document.activeElement === arguments[0]', name))
     name.clear()
     name.send_keys('front door\n')
     browser.find('.paired .message', 'front door')
     assert any(button['name'] == 'front door' for button in house.ask('buttons'))
+    name.clear()
+    name.send_keys('\n')
+    browser.find('.paired .message', 'The name is removed.')
+    name.send_keys('front door\n')
+    browser.find('.paired .message', 'front door')
     browser.find('.stages [aria-current]', 'Name it')
     if browser.all('.guide .tools button:not(.primary)'):
         browser.click(browser.button('Stop'))

@@ -5,7 +5,7 @@ import pytest
 from selenium.webdriver import ActionChains, Keys
 
 from browser import Browser
-from house import House, Subscriber, wait
+from house import PASSWORD, House, Subscriber, wait
 
 TYPE = '''
     const editor = document.querySelector(".CodeMirror").CodeMirror;
@@ -24,6 +24,7 @@ def editor(house: House, browser: Browser, rules: None) -> Iterator[Browser]:
 
 def leave(browser: Browser) -> None:
     """Leaves the page; what is not saved is given up."""
+    browser.run('sessionStorage.clear()')
     browser.driver.get('about:blank')
 
 
@@ -38,7 +39,72 @@ def test_mistake_is_marked_while_one_types(editor: Browser) -> None:
 
 
 def test_trigger_says_how_long_a_click_waits(editor: Browser) -> None:
-    editor.find('.annotation', 'A click of kitchen waits 500ms, because of the rule kitchen_evening.')
+    hint = 'A click of kitchen waits 500ms, because of the rule kitchen_evening.'
+    for width in (1440, 768, 320):
+        editor.resize(width, 800)
+        # All of it is inside the field, and below the line, so that both can be read.
+        editor.until(f'the hint at {width}', lambda: editor.all('.annotation', hint) and editor.run('''
+            const note = [...document.querySelectorAll(".annotation")].find((note) => note.textContent === arguments[0]);
+            const [inner, outer] = [note, document.querySelector(".field")].map((element) => element.getBoundingClientRect());
+            return inner.left >= outer.left && inner.right <= outer.right && note.scrollWidth <= note.clientWidth
+                && note.closest(".CodeMirror-linewidget") !== null;''', hint))
+
+
+def test_a_file_that_cannot_be_written_says_why(house: House, browser: Browser) -> None:
+    house.rules.chmod(0o444)
+    try:
+        browser.open(house, 'rules')
+        notice = browser.find('.editor .notice', 'home.yaml can only be read here:')
+        assert 'chmod u+w permits changes' in notice.text
+        browser.find('.field.read-only')
+        assert not [button for button in browser.all('.editor .tools button') if button.text == 'Save']
+    finally:
+        house.rules.chmod(0o644)
+        leave(browser)
+
+
+def test_without_a_rule_file_the_page_says_so(house: House, browser: Browser) -> None:
+    kept = house.rules.with_suffix('.kept')
+    house.rules.rename(kept)
+    try:
+        browser.open(house, 'rules')
+        browser.find('.editor .verdict', 'There is no rule file yet.')
+        assert not browser.all('.editor .field, .editor .tools button')
+    finally:
+        kept.rename(house.rules)
+        house.ask('rules/reload')
+
+
+def test_what_was_typed_survives_a_reload_and_the_end_of_the_session(house: House, editor: Browser) -> None:
+    editor.run(TYPE, 'id: kitchen_toggle', 'id: kitchen_draft')
+    editor.driver.delete_all_cookies()
+    editor.click(editor.button('Run the tests'))
+    editor.find('#password').send_keys(PASSWORD + '\n')
+    editor.find('.editor .notice', 'This is what you typed in home.yaml and did not save.')
+    editor.find('.CodeMirror-line', 'kitchen_draft')
+    editor.click(editor.button('Save'))
+    editor.find('.output', 'home.yaml is saved.')
+    editor.gone('.notice')
+    assert 'id: kitchen_draft' in house.rules.read_text()
+
+
+def test_changes_can_be_undone_after_another_page(editor: Browser) -> None:
+    editor.run(TYPE, 'id: kitchen_toggle', 'id: kitchen_draft')
+    editor.run('location.hash = "now"')
+    editor.find('.cards')
+    # The files are loaded again, and the text is checked after that.
+    loaded = 'return performance.getEntriesByType("resource").filter(({name}) => name.endsWith("api/rules/hints")).length'
+    before = editor.run(loaded)
+    editor.run('location.hash = "rules"')
+    editor.until('the files', lambda: editor.run(loaded) > before)
+    editor.find('.CodeMirror-line', 'kitchen_draft')
+    editor.run('document.querySelector(".CodeMirror").CodeMirror.undo()')
+    editor.find('.CodeMirror-line', 'kitchen_toggle')
+
+
+def test_a_mistake_behind_an_emoji_is_marked_where_it_is(editor: Browser) -> None:
+    editor.run(TYPE, 'rules:\n', 'rules:\n  - {id: smile, alias: "😀😀", triggers: {button: kitchen, event: trippel}, actions: {log: x}}\n')
+    editor.until('the mark', lambda: 'trippel' in [mark.text for mark in editor.all('.squiggle')])
 
 
 def test_words_are_completed(editor: Browser) -> None:
@@ -58,6 +124,11 @@ def test_tests_run_with_each_result(editor: Browser) -> None:
     editor.run(TYPE, 'json: {brightness_move: 0}}\n      - log', 'json: {brightness_move: 1}}\n      - log')
     editor.click(editor.button('Run the tests'))
     editor.find('.output h3', '1 of 5 tests failed')
+    # The results are those of a text that is no more.
+    editor.run(TYPE, 'id: kitchen_toggle', 'id: kitchen_lamp')
+    editor.gone('.output h3')
+    editor.gone('.annotation', 'failed')
+    editor.find('.output', 'The text has changed since the tests were run.')
 
 
 def test_saved_rules_run(house: House, editor: Browser) -> None:
@@ -144,6 +215,7 @@ def test_without_codemirror_a_plain_text_area_has_the_same_marks(house: House, b
         browser.run('''arguments[0].value = arguments[0].value.replace("event: double_click", "event: dubble_click");
             arguments[0].dispatchEvent(new Event("input"));''', area)
         browser.find('.problems button', 'double_click')
+        browser.run('sessionStorage.clear()')
         browser.driver.execute_cdp_cmd('Page.navigate', {'url': 'about:blank'})
     finally:
         browser.driver.execute_cdp_cmd('Network.setBlockedURLs', {'urls': []})

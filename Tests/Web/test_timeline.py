@@ -31,7 +31,7 @@ MARK_PLACE = '''
 
 
 def test_press_of_a_button_is_drawn(house: House, browser: Browser) -> None:
-    browser.open(house, 'timeline')
+    open_without_past(house, browser)
     browser.find('canvas')
     browser.until('the drawing', lambda: browser.run('return document.querySelector("canvas").width') > 300)
     assert browser.run(PRESS_PIXELS) == 0
@@ -47,9 +47,13 @@ def test_it_can_be_held_still_zoomed_and_gone_on_with(house: House, browser: Bro
     browser.find('.range', 'the last 30 s')
     browser.click(browser.button('Hold still'))
     held = browser.find('.range', '–').text
-    house.press('hall', 'click')
-    browser.find('.happenings button', 'hall')
+    house.press('hall', 'double_click')
+    browser.until('the press', lambda: 'hall: double click' in browser.run(
+        'return document.querySelector("#announcements").textContent'))
     assert browser.find('.range').text == held
+    # It is later than what is shown.
+    await_frames(browser)
+    assert not browser.all('.happenings button', 'double click')
     browser.click(browser.button('Back'))
     assert browser.find('.range').text != held
     browser.click(browser.button('Go on'))
@@ -102,9 +106,38 @@ def test_it_goes_back_in_the_history(house: House, browser: Browser) -> None:
     browser.until('the history', lambda: 'small' in browser.call(
         'GET', 'api/history?from=2020-01-01T00:00:00Z&to=2100-01-01T00:00:00Z')['body'])
     browser.driver.refresh()
-    browser.find('.hint', 'Press a button')
-    browser.click(browser.button('Back'))
     browser.find('.happenings button', 'click, small button')
+
+
+def test_the_list_has_what_happened_in_the_time_that_is_shown(house: House, browser: Browser) -> None:
+    browser.open(house, 'timeline')
+    house.press('desk', 'double_click')
+    row = browser.find('.happenings button', 'desk')
+    assert 'double click' in row.text
+    track = browser.find('.track')
+    assert 'in the time that is shown' in track.get_attribute('aria-label')
+    for _ in range(6):
+        track.send_keys(Keys.ARROW_LEFT)
+    browser.gone('.happenings button', 'desk')
+    for _ in range(6):
+        track.send_keys(Keys.ARROW_RIGHT)
+    # By keys alone to why a rule did not run.
+    row = browser.find('.happenings button', 'desk')
+    row.send_keys(Keys.ENTER)
+    browser.find('.detail h3', 'Why, gate by gate')
+
+
+def open_without_past(house: House, browser: Browser) -> None:
+    """Opens the page without the presses of earlier tests. `window.stream` is its stream."""
+    script = browser.driver.execute_cdp_cmd('Page.addScriptToEvaluateOnNewDocument', {'source': '''
+        const load = window.fetch;
+        window.fetch = (path, ...rest) => path.startsWith("api/history") ? Promise.reject(new Error("no past")) : load(path, ...rest);
+        const Original = window.EventSource;
+        window.EventSource = class extends Original { constructor(...rest) { super(...rest); window.stream = this; } };'''})
+    try:
+        browser.open(house, 'timeline')
+    finally:
+        browser.driver.execute_cdp_cmd('Page.removeScriptToEvaluateOnNewDocument', {'identifier': script['identifier']})
 
 
 # Gives the page lines of the stream that the daemon has not sent.
@@ -129,16 +162,7 @@ STRETCHES = '''
 
 
 def test_a_late_press_is_dashed_with_an_arrow_to_when_it_arrived(house: House, browser: Browser) -> None:
-    # Earlier tests have pressed this button, so the history has presses of the last minute.
-    script = browser.driver.execute_cdp_cmd('Page.addScriptToEvaluateOnNewDocument', {'source': '''
-        const load = window.fetch;
-        window.fetch = (path, ...rest) => path.startsWith("api/history") ? Promise.reject(new Error("no past")) : load(path, ...rest);
-        const Original = window.EventSource;
-        window.EventSource = class extends Original { constructor(...rest) { super(...rest); window.stream = this; } };'''})
-    try:
-        browser.open(house, 'timeline')
-    finally:
-        browser.driver.execute_cdp_cmd('Page.removeScriptToEvaluateOnNewDocument', {'identifier': script['identifier']})
+    open_without_past(house, browser)
     kitchen = house.ask('button', id='kitchen')
     happened = datetime.now(UTC) - timedelta(seconds=25)
     line = {'kind': 'event', 'button': 'kitchen', 'id': kitchen['id'], 'queued': True, 'age_ms': 25_000}
@@ -159,3 +183,19 @@ def test_a_late_press_is_dashed_with_an_arrow_to_when_it_arrived(house: House, b
     assert 18 < (dashes[-1][1] - dashes[0][0]) / width * 60 < 30
     head = browser.run(STRETCHES, 26 + 18 - 3)
     assert head and abs(head[-1][1] - dashes[-1][1]) < 8
+
+
+def test_a_late_press_from_before_the_time_that_is_shown_can_be_selected(house: House, browser: Browser) -> None:
+    open_without_past(house, browser)
+    kitchen = house.ask('button', id='kitchen')
+    happened = (datetime.now(UTC) - timedelta(minutes=5)).isoformat(timespec='milliseconds').replace('+00:00', 'Z')
+    browser.run(TELL, [{
+        'kind': 'event', 'button': 'kitchen', 'id': kitchen['id'], 'queued': True, 'age_ms': 300_000, 'event': 'click',
+        'at': happened}])
+    browser.find('.happenings button', 'stored by the button, 5 min old')
+    browser.click(browser.button('Hold still'))
+    await_frames(browser)
+    # The head of its arrow is at the present.
+    left, top = browser.until('the arrow', lambda: browser.run(MARK_PLACE))
+    ActionChains(browser.driver).move_to_element_with_offset(browser.find('canvas'), left, top).click().perform()
+    browser.find('.detail h2', 'kitchen: click')

@@ -5,6 +5,7 @@
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -120,6 +121,24 @@ def link(site: Site) -> None:
     for other in [path, '/?token=', '/?token=' + '0' * 32, path[:-1], path + '0']:
         answer = site.new().get(other)
         expect(answer.status == 401 and 'set-cookie' not in answer.headers, answer)
+        expect('tryck web prints another one' in answer.json['error'], answer)
+
+
+@point('a browser that is refused gets a page with the sentence')
+def refusals(site: Site) -> None:
+    def opened(path: str, host: str | None = None) -> tuple[int, str]:
+        headers = {'Accept': 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8'} | ({'Host': host} if host else {})
+        answer = site.new().call('GET', path, **headers)
+        expect(answer.headers['content-type'].startswith('text/html'), answer)
+        return answer.status, answer.body.decode()
+    for path, host, status, sentence in [
+        ('/?token=' + '0' * 32, None, 401, 'This link was used or is too old'),
+        ('/nowhere/at/all', None, 404, 'There is no file nowhere/at/all'),
+        ('/', 'evil.example', 403, 'The page is not served under the name evil.example'),
+    ]:
+        found, text = opened(path, host)
+        expect(found == status and sentence in text and '{"error"' not in text, text)
+    expect('<script' not in opened('/<script>alert(1)</script>')[1], 'the path is markup')
 
 
 @point('a session ends with its streams when it signs out, and other sessions go on')
@@ -331,11 +350,47 @@ def missed(site: Site) -> None:
     expect(first.name == '' and first.id == last.split('-')[0] + '-' + str(int(last.split('-')[1]) + 1), first)
     again.next(kind='event', event='up')
     again.close()
+    asked = Stream(site.client, None, f'?after={last}')
+    expect(next(asked.events()).id == first.id, 'the number in the address')
+    asked.close()
     for known in ['x-1', last.split('-')[0] + '-999999', last + '0000', 'nonsense', '']:
         stranger = Stream(site.client, known)
         expect(next(stranger.events()).name == 'snapshot', known)
         stranger.close()
     watching.close()
+
+
+@point('the stream tells that it is alive, and says of a daemon that hangs that it does not answer')
+def hanging(site: Site) -> None:
+    stream = Stream(site.client)
+    stream.next('snapshot')
+    stream.next('beat')
+    os.kill(site.house.daemon._process.pid, signal.SIGSTOP)
+    try:
+        expect('does not answer' in stream.next('gone').data['error'], 'no sentence')
+        # A hanging daemon takes no connection, and soon no other can wait. That must not hold up the page.
+        waiting = fill(site.house.directory / 'control.sock')
+        expect(site.client.post('/api/request', {'request': 'status'}).status == 503, 'a request')
+        stream.next('beat')
+        for connection in waiting:
+            connection.close()
+    finally:
+        os.kill(site.house.daemon._process.pid, signal.SIGCONT)
+    stream.next('snapshot')
+    stream.close()
+
+
+def fill(path: Path) -> list[socket.socket]:
+    """Connects until no further connection can wait."""
+    connections = []
+    while True:
+        connection = socket.socket(socket.AF_UNIX)
+        connection.setblocking(False)
+        try:
+            connection.connect(str(path))
+        except BlockingIOError:
+            return connections
+        connections.append(connection)
 
 
 @point('the stream says when the daemon goes away, and goes on by itself when it is back')
@@ -430,6 +485,12 @@ def read_only(site: Site) -> None:
         refused = client.call('PUT', '/api/rules/home.yaml' + query, b'version: 1\n', If_Match=answer.headers['etag'])
         expect(refused.status == 403 and site.rules().read_text() == RULES, refused)
     expect(client.post('/api/rules/check', {'files': {'home.yaml': 'version: 1\n'}}).status == 200, 'checking')
+    rule = client.post('/api/request', {'request': 'rules'}).json['data'][0]['id']
+    run = {'request': 'rules/run', 'data': {'id': rule}}
+    refused = client.post('/api/request', run)
+    expect(refused.status == 403 and 'edit_rules' in refused.json['error'], refused)
+    run['data']['dry_run'] = True
+    expect(client.post('/api/request', run).status == 200, 'a dry run')
 
 
 @point('below a prefix and behind a Unix socket, nginx passes the page, requests and the live stream')

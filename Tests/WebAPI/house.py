@@ -134,9 +134,9 @@ class Event:
 class Stream:
     """The live stream of one reader."""
 
-    def __init__(self, client: Client, last: str | None = None) -> None:
+    def __init__(self, client: Client, last: str | None = None, query: str = '') -> None:
         self.connection = client.connect()
-        self.connection.sendall(client.head('GET', '/api/events', {'Last-Event-ID': last, 'Connection': None}))
+        self.connection.sendall(client.head('GET', '/api/events' + query, {'Last-Event-ID': last, 'Connection': None}))
         self._text = self.connection.makefile('rb')
         # What has arrived of a line that a chunk did not complete.
         self._rest = b''

@@ -24,6 +24,18 @@ struct PageRequestTests {
         #expect(throws: PageRequest.Refusal.self) { try PageRequest(Array(text.utf8)) }
     }
 
+    @Test(
+        "a rule that is run starts programs, and a dry run and other requests do not",
+        arguments: [
+            (#"{"request":"rules/run","data":{"id":"a"}}"#, true),
+            (#"{"request":"rules/run","data":{"id":"a","dry_run":false}}"#, true),
+            (#"{"request":"rules/run","data":{"id":"a","dry_run":"yes"}}"#, true), (#"{"request":"rules/run"}"#, true),
+            (#"{"request":"rules/run","data":{"id":"a","dry_run":true}}"#, false), (#"{"request":"rules"}"#, false),
+        ])
+    func startsPrograms(text: String, does: Bool) throws {
+        #expect(try PageRequest(Array(text.utf8)).startsPrograms == does)
+    }
+
     @Test("a line that would be two for the daemon becomes one")
     func lines() throws {
         let request = try PageRequest(Array("{\"request\":\n\"status\",\"data\":{\"a\":\"b\\nc\"}}".utf8))

@@ -70,7 +70,7 @@ struct ReaderFeedTests {
         var talk = Self.talk()
         talk.when(
             Self.open(Self.first), expect: .write(Self.first, Self.comment), .connect,
-            .setTimer(talk.now + ReaderFeed.commentInterval))
+            .setTimer(talk.now + ReaderFeed.beatInterval))
         let effects = talk.given(.connected(life: "a"))
         #expect(effects == [.request("watch")] + Self.requests)
         talk.when(Self.answer("status"), expect: .nothing)
@@ -189,15 +189,65 @@ struct ReaderFeedTests {
             .write(Self.second, Self.written(1, as: 1, "b")))
     }
 
-    @Test("a quiet stream gets a comment every 15 seconds")
-    func comments() {
+    private static let beat = Array("event: beat\ndata: {}\n\n".utf8)
+    private static let probe = ReaderFeed.Effect.request("health_check")
+
+    @Test("a stream gets an event every 5 seconds, which a page sees, and a quiet daemon is asked whether it is alive")
+    func beats() {
         var talk = Self.connected()
         for _ in 0..<3 {
-            talk.wait(ReaderFeed.commentInterval)
+            talk.wait(ReaderFeed.beatInterval)
             talk.when(
-                .timerFired, expect: .write(Self.first, Self.comment),
-                .setTimer(talk.now + ReaderFeed.commentInterval))
+                .timerFired, expect: .write(Self.first, Self.beat), Self.probe,
+                .setTimer(talk.now + ReaderFeed.beatInterval))
+            talk.when(Self.answer("health_check"), expect: .nothing)
         }
+    }
+
+    @Test("a daemon that takes no connection, because it hangs, is tried again at each beat")
+    func hangingAtFirst() {
+        var talk = Self.talk()
+        talk.given(Self.open(Self.first))
+        talk.given(.notConnected(Self.refused))
+        talk.wait(ReaderFeed.beatInterval)
+        talk.when(
+            .timerFired, expect: .write(Self.first, Self.beat), .connect,
+            .setTimer(talk.now + ReaderFeed.beatInterval))
+        // The readers know already.
+        talk.when(.notConnected(Self.refused), expect: .nothing)
+    }
+
+    @Test("readers are told once of a daemon that does not answer, and get a snapshot and its next line when it does")
+    func silentDaemon() {
+        var talk = Self.connected()
+        var told: [ReaderFeed.Effect] = []
+        var probes = 0
+        for _ in 0..<6 {
+            talk.wait(ReaderFeed.beatInterval)
+            let effects = talk.given(.timerFired)
+            told += effects.filter { $0 == .write(Self.first, Self.gone(ReaderFeed.silence)) }
+            probes += effects.count { $0 == Self.probe }
+            if talk.now == Instant(sinceBoot: .seconds(100)) + .seconds(15) { #expect(told.count == 1) }
+        }
+        #expect(told.count == 1 && probes == 1)
+        talk.when(
+            Self.open(Self.second, after: "a-0"), expect: .write(Self.second, Self.comment),
+            .write(Self.second, Self.gone(ReaderFeed.silence)))
+        let woken = talk.given(.received(Self.line(1)))
+        #expect(woken == Self.requests)
+        for name in ReaderFeed.snapshotRequests.dropLast() { talk.given(Self.answer(name)) }
+        talk.when(
+            Self.answer("rules"), expect: .write(Self.first, Self.snapshot(after: 0)),
+            .write(Self.first, Self.written(1, as: 1)), .write(Self.second, Self.snapshot(after: 0)),
+            .write(Self.second, Self.written(1, as: 1)))
+        // It can be silent again.
+        for _ in 0..<ReaderFeed.patience {
+            talk.wait(ReaderFeed.beatInterval)
+            talk.given(.timerFired)
+        }
+        talk.wait(ReaderFeed.beatInterval)
+        let again = talk.given(.timerFired)
+        #expect(again.contains(.write(Self.second, Self.gone(ReaderFeed.silence))))
     }
 
     @Test("the daemon is left a minute after the last reader, unless another comes")

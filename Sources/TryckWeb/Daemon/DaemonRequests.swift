@@ -17,6 +17,8 @@ final class DaemonRequests {
 
     /// Nanoseconds that an answer may take.
     private static let timeLimit: Int64 = 10_000_000_000
+    /// How long a daemon that hangs, and has too many connections waiting, may hold up everything else.
+    nonisolated static let connectionLimit = Duration.milliseconds(100)
 
     private final class Pending {
         var connection: ControlConnection?
@@ -53,7 +55,9 @@ final class DaemonRequests {
 
     private func send(_ line: JSONValue, _ pending: Pending) {
         do throws(ControlClientFailure) {
-            pending.connection = try ControlConnection(loop, candidates: candidates) { event in
+            pending.connection = try ControlConnection(
+                loop, candidates: candidates, connectingWithin: Self.connectionLimit
+            ) { event in
                 switch event {
                 case .received(let line): Self.end(pending, .answer(line))
                 case .closed(let sentence): Self.end(pending, .noDaemon(sentence))

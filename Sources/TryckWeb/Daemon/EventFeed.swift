@@ -84,7 +84,9 @@ final class EventFeed {
 
     private func connect() {
         do throws(ControlClientFailure) {
-            connection = try ControlConnection(loop, candidates: candidates) { [unowned self] event in
+            connection = try ControlConnection(
+                loop, candidates: candidates, connectingWithin: DaemonRequests.connectionLimit
+            ) { [unowned self] event in
                 switch event {
                 case .received(let line): give(.received(line))
                 case .closed(let sentence):

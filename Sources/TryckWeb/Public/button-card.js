@@ -17,6 +17,16 @@ const gestures = {
   twist: [["turn_-8", "turn left", "↺"], ["turn_8", "turn right", "↻"]],
 };
 
+/** What lets go of the simulated buttons that a pointer holds. */
+const releases = new Set();
+
+/** Lets go of all of them, because the page is left. */
+export function releaseAll() {
+  for (const release of [...releases]) release();
+}
+
+globalThis.addEventListener?.("pagehide", releaseAll);
+
 /**
  * The name by which the simulator knows a button; undefined if it is a real one.
  *
@@ -32,8 +42,8 @@ export function simulatedName(button, status) {
  * The card of a button.
  *
  * @param {object} button as the daemon describes it
- * @param {{press: function(string, string), open: function(object)}} actions `press` takes the simulator's name of the
- *   button and what is done; `open` shows everything about the button
+ * @param {{press: function(string, string), release: function(string, string), open: function(object)}} actions `press` and
+ *   `release` take the simulator's name of the button and what is done; `open` shows everything about the button
  */
 export function createCard(button, actions) {
   const parts = partsOf(button.model);
@@ -70,16 +80,18 @@ export function createCard(button, actions) {
   /** A part that goes down with the pointer and up with it. The keyboard clicks it. */
   function pressable(part, prefix, title) {
     let pointer = null;
-    const up = (event) => {
-      if (event.pointerId !== pointer) return;
+    const release = () => {
       pointer = null;
-      actions.press(simulator, `${prefix}up`);
+      releases.delete(release);
+      actions.release(simulator, `${prefix}up`);
     };
+    const up = (event) => { if (event.pointerId === pointer) release(); };
     return h("button", {
       type: "button", class: `part ${part}`, "aria-label": known.name + title, "data-part": part,
       onpointerdown: (event) => {
         if (event.button !== 0 || pointer !== null) return;
         pointer = event.pointerId;
+        releases.add(release);
         event.currentTarget.setPointerCapture(pointer);
         actions.press(simulator, `${prefix}down`);
       },

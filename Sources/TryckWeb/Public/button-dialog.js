@@ -88,7 +88,7 @@ export function createButtonDialog(app) {
       h("p", {}, `Forget ${known.name}? Its pairing is deleted. To use it again, pair it again.`),
       h("button", {type: "button", class: "bad", onclick: async () => {
         await change("button/remove", {}, "");
-        if (!message.textContent) element.close();
+        if (!message.textContent) leave();
       }}, "Forget it"),
       h("button", {type: "button", onclick: () => {
         actions.replaceChildren(...actionButtons(button() ?? known));
@@ -96,6 +96,12 @@ export function createButtonDialog(app) {
       }}, "Keep it"));
     actions.replaceChildren(sure);
     sure.querySelector("button:last-child").focus();
+  }
+
+  /** Closes the dialog of a button that is forgotten. What opened it goes, too, so the focus moves to the page. */
+  function leave() {
+    element.close();
+    element.closest("main")?.focus();
   }
 
   const actionButtons = (known) => [
@@ -149,7 +155,7 @@ export function createButtonDialog(app) {
     draw(state) {
       if (id === null) return;
       const known = button();
-      if (!known) return element.close();
+      if (!known) return leave();
       if (known !== drawn && !settings.contains(document.activeElement)) {
         drawButton(known);
         drawn = known;

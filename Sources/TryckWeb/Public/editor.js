@@ -5,6 +5,21 @@ import {h} from "./dom.js";
 
 const base = "codemirror/";
 
+/** Where lines are wrapped, because a rule is longer than the screen is wide. */
+const narrow = matchMediaOrNot("(max-width: 820px)");
+
+/** Tests without a browser have no media. */
+function matchMediaOrNot(query) {
+  return globalThis.matchMedia?.(query) ?? {matches: false, addEventListener() {}};
+}
+
+/**
+ * The number of UTF-16 units before a column. Columns of diagnostics count code points from 1, of which an emoji is one.
+ *
+ * @param {string} text of the line
+ */
+export const unitsBefore = (text, column) => [...text].slice(0, Math.max(0, column - 1)).join("").length;
+
 const loadScript = (path) => new Promise((resolve, reject) => {
   document.head.append(h("script", {src: base + path, onload: resolve, onerror: reject}));
 });
@@ -33,9 +48,10 @@ function codeMirror() {
  * @typedef {object} Editor
  * @property {Element} element
  * @property {string} text
+ * @property {function(string, string)} show shows the text of a file, with the changes that can be undone in it
  * @property {function(object[])} mark shows diagnostics, whose lines and columns begin with 1
- * @property {function(string, {line: number, text: string, tone: string, title: ?string}[])} annotate shows texts of a kind behind lines,
- *   which begin with 1
+ * @property {function(string, {line: number, text: string, tone: string, title: ?string, isBelow: ?boolean}[])} annotate shows texts of a kind behind
+ *   lines or below them; lines begin with 1
  * @property {function(number, number)} goTo moves to a line and column, which begin with 1
  * @property {boolean} isPlain
  */
@@ -67,12 +83,14 @@ function plainEditor({label, onchange, onsave}) {
     element: area,
     isPlain: true,
     get text() { return area.value; },
-    set text(value) { area.value = value; },
+    show(_, text) { if (area.value !== text) area.value = text; },
     setReadOnly(isReadOnly) { area.readOnly = isReadOnly; },
     mark() {},
     annotate() {},
     goTo(line, column) {
-      const start = area.value.split("\n").slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0) + column - 1;
+      const lines = area.value.split("\n");
+      const start = lines.slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0)
+        + unitsBefore(lines[line - 1] ?? "", column);
       area.focus();
       area.setSelectionRange(start, start);
     },
@@ -83,7 +101,7 @@ function plainEditor({label, onchange, onsave}) {
 function richEditor(CodeMirror, {label, onchange, onsave, complete}) {
   const element = h("div", {class: "rich"});
   const mirror = CodeMirror(element, {
-    mode: "yaml", lineNumbers: true, lineWrapping: false, indentUnit: 2, tabSize: 2, gutters: ["marks", "CodeMirror-linenumbers"],
+    mode: "yaml", lineNumbers: true, lineWrapping: narrow.matches, indentUnit: 2, tabSize: 2, gutters: ["marks", "CodeMirror-linenumbers"],
     extraKeys: {
       // Tab leaves the editor, as it leaves every other field.
       Tab: false, "Shift-Tab": false, "Ctrl-S": onsave, "Cmd-S": onsave,
@@ -91,6 +109,9 @@ function richEditor(CodeMirror, {label, onchange, onsave, complete}) {
     },
   });
   mirror.getInputField().setAttribute("aria-label", label);
+  narrow.addEventListener("change", () => mirror.setOption("lineWrapping", narrow.matches));
+  /** The document of each file. */
+  const documents = new Map();
   let isSetting = false;
   let marks = [];
   const annotations = new Map();
@@ -121,10 +142,19 @@ function richEditor(CodeMirror, {label, onchange, onsave, complete}) {
     element,
     isPlain: false,
     get text() { return mirror.getValue(); },
-    set text(value) {
+    show(name, text) {
       isSetting = true;
-      mirror.setValue(value);
-      mirror.clearHistory();
+      if (!documents.has(name)) documents.set(name, CodeMirror.Doc(text, "yaml"));
+      const wanted = documents.get(name);
+      if (mirror.getDoc() !== wanted) {
+        clear(marks);
+        for (const items of annotations.values()) clear(items);
+        mirror.swapDoc(wanted);
+      }
+      if (wanted.getValue() !== text) {
+        wanted.setValue(text);
+        wanted.clearHistory();
+      }
       isSetting = false;
     },
     setReadOnly(isReadOnly) { mirror.setOption("readOnly", isReadOnly); },
@@ -132,20 +162,25 @@ function richEditor(CodeMirror, {label, onchange, onsave, complete}) {
       clear(marks);
       mirror.clearGutter("marks");
       marks = diagnostics.map((problem) => {
-        const from = CodeMirror.Pos(problem.line - 1, problem.column - 1);
-        const to = CodeMirror.Pos(problem.end_line - 1, Math.max(problem.end_column - 1, problem.column));
+        const units = (line, column) => unitsBefore(mirror.getLine(line - 1) ?? "", column);
+        const from = CodeMirror.Pos(problem.line - 1, units(problem.line, problem.column));
+        const end = units(problem.end_line, problem.end_column);
+        const isEmpty = problem.end_line === problem.line && end <= from.ch;
+        const to = CodeMirror.Pos(problem.end_line - 1, isEmpty ? units(problem.line, problem.column + 1) : end);
         mirror.setGutterMarker(problem.line - 1, "marks", h("span", {class: `mark ${problem.severity}`, title: problem.message}, "●"));
         return mirror.markText(from, to, {className: `squiggle ${problem.severity}`, attributes: {title: problem.message}});
       });
     },
     annotate(kind, items) {
       clear(annotations.get(kind) ?? []);
-      annotations.set(kind, items.filter((item) => item.line <= mirror.lineCount()).map((item) => mirror.setBookmark(
-        CodeMirror.Pos(item.line - 1), {
-          widget: h("span", {class: `annotation ${item.tone}`, title: item.title}, item.text), insertLeft: true})));
+      annotations.set(kind, items.filter((item) => item.line <= mirror.lineCount()).map((item) => {
+        const widget = h(item.isBelow ? "div" : "span", {class: `annotation ${item.tone}`, title: item.title}, item.text);
+        if (item.isBelow) return mirror.addLineWidget(item.line - 1, widget, {noHScroll: true});
+        return mirror.setBookmark(CodeMirror.Pos(item.line - 1), {widget, insertLeft: true});
+      }));
     },
     goTo(line, column) {
-      const place = CodeMirror.Pos(line - 1, column - 1);
+      const place = CodeMirror.Pos(line - 1, unitsBefore(mirror.getLine(line - 1) ?? "", column));
       mirror.setCursor(place);
       mirror.scrollIntoView(place, 120);
       mirror.focus();

@@ -1,19 +1,30 @@
 // The latest happenings as a list, and everything about one of them.
 
 import {drawList, h, setText} from "./dom.js";
+import {isKnown} from "./state.js";
 import {
-  clockTime, duration, eventWords, lateWords, outcomeTone, outcomeWords, shortOutcome, spaced, stepWords, timeOrDate,
+  clockTime, count, duration, eventWords, lateWords, outcomeTone, outcomeWords, shortOutcome, spaced, stepWords, timeOrDate,
 } from "./words.js";
 import {createWhy} from "./why.js";
 
 /** How often the list changes at most, in milliseconds. A list that changes with every frame cannot be read. */
 const period = 250;
+/** How often it changes because time goes on. */
+const livePeriod = 1000;
 
-/** Gestures, and runs that no button has caused; the latest first. */
-export function happenings(state, most) {
-  const alone = state.runs.slice(-most).filter((run) => !run.button).map((entry) => ({kind: "run", entry}));
-  const marks = state.marks.slice(-most).map((entry) => ({kind: "mark", entry}));
-  return [...marks, ...alone].sort((a, b) => b.entry.n - a.entry.n).slice(0, most);
+/**
+ * Gestures, and runs that no button has caused; the latest first.
+ *
+ * @param {?{from: number, to: number}} range null: all times
+ * @returns {{items: {kind: string, entry: object}[], more: number}} `more` is how many there are besides
+ */
+export function happenings(state, most, range = null) {
+  const isShown = (from, to) => range === null || (from <= range.to && to >= range.from);
+  const alone = state.runs.filter((run) => !run.button && isShown(run.from, run.from)).slice(-most - 1);
+  const marks = state.marks.filter((mark) => isShown(mark.at, mark.arrived ?? mark.at));
+  const all = [...marks.slice(-most).map((entry) => ({kind: "mark", entry})), ...alone.map((entry) => ({kind: "run", entry}))];
+  const items = all.sort((a, b) => b.entry.n - a.entry.n).slice(0, most);
+  return {items, more: marks.length + alone.length - items.length};
 }
 
 /**
@@ -21,14 +32,31 @@ export function happenings(state, most) {
  *
  * @param {object} options
  * @param {number} options.most how many are shown
+ * @param {function(): {from: number, to: number, isLive: boolean}} [options.range] only what happened then is shown
  * @param {function({kind: string, entry: object})} options.onselect
  */
-export function createHappenings({most, onselect}) {
+export function createHappenings({most, onselect, range = null}) {
   const list = h("ul", {class: "happenings"});
-  const hint = h("p", {class: "hint"}, "Press a button: it shows up here.");
-  const element = h("div", {}, hint, list);
+  const hint = h("p", {class: "hint"});
+  const rest = h("p", {class: "hint", hidden: true});
+  const element = h("div", {}, hint, list, rest);
   let drawnAt = 0;
   let drawn = null;
+  let drawnRange = null;
+  /** The first time that is shown, while the focus is in the list: what has it is not taken away. */
+  let held = null;
+
+  /** What is shown of the past; null: all. */
+  function wanted() {
+    if (!range) return null;
+    const {from, to, isLive} = range();
+    held = isLive && list.contains(document.activeElement) ? held ?? from : null;
+    return {from: held ?? from, to, isLive};
+  }
+
+  /** Whether another part of the past is shown. While it goes on by itself, once a second is enough. */
+  const isMoved = (next, time) => next !== null && (drawnRange === null || next.isLive !== drawnRange.isLive
+    || (next.isLive ? time - drawnAt > livePeriod : next.from !== drawnRange.from || next.to !== drawnRange.to));
 
   function createRow(item) {
     const time = h("time", {});
@@ -43,7 +71,7 @@ export function createHappenings({most, onselect}) {
         if (item.entry === shown.drawn) return;
         shown = {...item, drawn: item.entry};
         const {kind, entry} = item;
-        setText(time, clockTime(entry.at ?? entry.from));
+        setText(time, timeOrDate(entry.at ?? entry.from));
         setText(who, kind === "mark" ? entry.name : entry.rule);
         setText(what, kind === "mark" ? [eventWords(entry.line), lateWords(entry.line)].filter(Boolean).join(", ")
           : runCause(entry));
@@ -58,16 +86,28 @@ export function createHappenings({most, onselect}) {
     element,
     /** Draws the list if it has changed and was not drawn just now; returns whether it has to be drawn again later. */
     draw(state, time) {
-      if (drawn && drawn.marks === state.marks && drawn.runs === state.runs) return false;
+      const next = wanted();
+      const isSame = drawn && drawn.marks === state.marks && drawn.runs === state.runs && drawn.link === state.link;
+      if (isSame && !isMoved(next, time)) return false;
       if (time - drawnAt < period) return true;
       drawnAt = time;
       drawn = state;
-      const items = happenings(state, most);
+      drawnRange = next;
+      const {items, more} = happenings(state, most, next);
       hint.hidden = items.length > 0;
+      setText(hint, nothingWords(state, next));
+      rest.hidden = next === null || more === 0;
+      setText(rest, `${count(more, "earlier one")} in this time. Show less time to see them.`);
       drawList(list, items, (item) => String(item.entry.n), createRow);
       return false;
     },
   };
+}
+
+/** What stands in place of an empty list. */
+function nothingWords(state, range) {
+  if (range && !range.isLive) return "No button did anything in this time.";
+  return isKnown(state) ? "Press a button: it shows up here." : "What the buttons do is not known now.";
 }
 
 const runCause = (run) => `${outcomeWords(run.outcome)}${run.button === null && run.event === "" ? ", by request" : ""}`;
@@ -117,7 +157,7 @@ export function createDetail(currentState, onclose) {
       h("p", {class: "muted"}, [timeOrDate(mark.at), lateWords(mark.line)].filter(Boolean).join(", ")),
       ...(runs.length ? runs.map(runSection) : [h("p", {}, "No rule ran.")]),
       h("h3", {}, "Why, gate by gate"), why);
-    createWhy(mark, state).then(
+    createWhy(mark, state, runs).then(
       (answer) => why.replaceChildren(answer),
       (reason) => why.replaceChildren(h("p", {class: "muted"}, `It cannot be explained: ${reason.message}`)));
   }

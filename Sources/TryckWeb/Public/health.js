@@ -42,11 +42,16 @@ export function createHealth(app) {
     const check = h("b", {});
     const text = h("span", {});
     const command = h("code", {});
-    const copied = h("span", {class: "hidden", role: "status"});
+    const copied = h("span", {class: "muted", role: "status"});
     const copy = h("button", {type: "button", class: "quiet small", onclick: async () => {
-      await navigator.clipboard?.writeText(command.textContent).catch(() => null);
-      setText(copied, "copied");
-      setText(copy, "Copied");
+      try {
+        // Over plain HTTP there is no clipboard.
+        await navigator.clipboard.writeText(command.textContent);
+        setText(copied, "Copied.");
+      } catch {
+        getSelection().selectAllChildren(command);
+        setText(copied, "It is selected: press Ctrl+C.");
+      }
     }}, "Copy");
     const mend = h("span", {class: "mend"}, command, copy, copied);
     const element = h("li", {}, sign, h("div", {}, spoken, check, text, mend));
@@ -65,7 +70,7 @@ export function createHealth(app) {
   }
 
   function createRadio() {
-    const cells = [h("th", {scope: "row"}), h("td", {}), h("td", {})];
+    const cells = [h("th", {scope: "row"}), h("td", {}), h("td", {class: "names"})];
     return {
       element: h("tr", {}, cells),
       draw(radio, state) {

@@ -2,13 +2,15 @@
 
 import {createAnnouncer} from "./announcer.js";
 import {h, setAttribute, setText} from "./dom.js";
+import {comeBack, forgetDrafts} from "./drafts.js";
 import {createHealth} from "./health.js";
 import {createNow} from "./now.js";
 import {createPair} from "./pair.js";
+import {createPast} from "./past.js";
 import {createRulesPage} from "./rules-page.js";
 import * as server from "./server.js";
 import {createSignIn} from "./sign-in.js";
-import {isKnown, nothing, reduce, withAnswer, withoutDaemon, withoutServer, withSnapshot} from "./state.js";
+import {isKnown, nothing, reduce, withAnswer, withoutDaemon, withoutServer, withServer, withSnapshot} from "./state.js";
 import {createTimelinePage} from "./timeline-page.js";
 
 /**
@@ -19,7 +21,9 @@ import {createTimelinePage} from "./timeline-page.js";
  * @property {function(function(import("./state.js").State): import("./state.js").State)} update changes the state
  * @property {typeof import("./server.js")} server
  * @property {function(): object} session
+ * @property {ReturnType<typeof import("./past.js").createPast>} past
  * @property {function(string, object): Promise<*>} ask makes a request, and shows a refusal; undefined after one
+ * @property {function(string)} say shows a sentence for some seconds
  * @property {function(string)} refresh asks for `status`, `buttons` or `rules` again
  */
 
@@ -62,6 +66,9 @@ const app = {
   },
 };
 
+app.say = say;
+app.past = createPast(app);
+
 /** Shows a sentence for some seconds. */
 function say(sentence) {
   setText(toast, sentence);
@@ -80,7 +87,7 @@ function frame(time) {
   if (!page) return;
   if (isDirty) {
     isDirty = false;
-    banner.hidden = isKnown(state);
+    banner.hidden = state.problem === "";
     setText(banner, state.problem);
     setAttribute(document.body, "data-link", state.link);
     page.draw(state);
@@ -98,6 +105,7 @@ function show() {
     setAttribute(link, "aria-current", link.hash === `#${key}` ? "page" : null);
   }
   if (next === page) return;
+  page?.hidden?.();
   page = next;
   document.title = `${page.title} – Tryck`;
   main.replaceChildren(page.element);
@@ -120,8 +128,9 @@ function receive(change) {
 function listen() {
   server.listen({
     snapshot: (snapshot) => receive((state) => withSnapshot(state, snapshot, Date.now())),
-    line: (line) => receive((state) => reduce(state, line, Date.now())),
+    line: (line) => receive((state) => reduce(withServer(state), line, Date.now())),
     gone: (sentence) => receive((state) => withoutDaemon(state, sentence)),
+    beat: () => { if (state.link === "no_server") receive(withServer); },
     lost: () => receive(withoutServer),
   });
 }
@@ -136,6 +145,7 @@ async function start() {
   out.hidden = session.ingress;
   out.addEventListener("click", async () => {
     await server.signOut().catch(() => null);
+    forgetDrafts();
     location.reload();
   });
   document.querySelector("#skip").addEventListener("click", (event) => {
@@ -154,7 +164,7 @@ async function start() {
 function showSignIn() {
   document.body.classList.remove("signed-in");
   page = null;
-  main.replaceChildren(createSignIn(session?.password ?? true, () => location.reload()));
+  main.replaceChildren(createSignIn(session?.password ?? true, comeBack));
   main.querySelector("input")?.focus();
 }
 

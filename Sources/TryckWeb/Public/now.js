@@ -1,6 +1,6 @@
 // The page Now: the buttons as they look, and what happens.
 
-import {createCard} from "./button-card.js";
+import {createCard, releaseAll} from "./button-card.js";
 import {createButtonDialog} from "./button-dialog.js";
 import {drawList, h, setText} from "./dom.js";
 import {createDetail, createHappenings} from "./happenings.js";
@@ -11,6 +11,10 @@ import {count} from "./words.js";
 /** How much of the past the timeline of this page shows, in milliseconds. */
 const span = 30_000;
 const mostHappenings = 12;
+/** How much of the past is asked for when the page is opened, and how much if a button has done nothing in it, in milliseconds. */
+const pasts = [3_600_000, 86_400_000];
+/** With more buttons than that their cards are small. */
+const mostLargeCards = 12;
 
 /** @param {import("./main.js").App} app */
 export function createNow(app) {
@@ -35,19 +39,38 @@ export function createNow(app) {
 
   const actions = {
     press: (button, press) => app.ask("simulator/press", {button, press}),
+    // It is sent also while the page is left, so that no button stays down.
+    release: (button, press) => app.server.request("simulator/press", {button, press}, {keepalive: true}).catch(
+      (refusal) => app.say(refusal.message)),
     open: (button) => dialog.open(button.id),
   };
+  let isPastAsked = false;
+
+  /** Asks for what happened before this page was opened, so that the cards have their last presses. */
+  async function loadPast() {
+    for (const length of pasts) {
+      const {since, latest, buttons} = app.state();
+      if (buttons.every((button) => latest[button.id])) return;
+      await app.past.load(since - length);
+    }
+  }
 
   return {
     element,
     title: "Now",
     draw(state) {
+      if (!isPastAsked && state.since !== null) {
+        isPastAsked = true;
+        loadPast();
+      }
       setText(summary, sentence(state));
+      cards.classList.toggle("compact", state.buttons.length > mostLargeCards);
       none.hidden = state.status === null || state.buttons.length > 0;
       drawList(cards, state.buttons, (button) => button.id, (button) => createCard(button, actions), state);
       timeline.draw(state);
       dialog.draw(state);
     },
+    hidden() { releaseAll(); },
     frame(state, time) {
       timeline.frame(time);
       return happenings.draw(state, time);

@@ -12,7 +12,7 @@ const stages = [
   {name: "search", title: "Look", text: "Start the search, with the button within a few metres."},
   {name: "hold", title: "Hold it for 7 seconds", text: "Press the button and keep it down until its light changes."},
   {name: "check", title: "Wait", text: "Tryck connects, checks that it is a genuine Flic, and makes a key."},
-  {name: "done", title: "Name it", text: "Messages and Home Assistant use this name. Rules name a button by its serial number, below buttons:"},
+  {name: "done", title: "Name it", text: "Messages and Home Assistant use this name. Rules declare the button with its serial number."},
 ];
 
 /**
@@ -85,9 +85,10 @@ export function createPair(app) {
     const facts = h("span", {class: "muted"});
     const rename = async (event) => {
       event.preventDefault();
+      const to = name.value.trim();
       try {
-        await app.server.request("button/rename", {id: line.id, to: name.value.trim()});
-        setText(message, `It is called ${name.value.trim()} now, unless the rules name it.`);
+        await app.server.request("button/rename", {id: line.id, to});
+        setText(message, to ? `It is called ${to} now, unless the rules name it.` : "The name is removed.");
       } catch (refusal) {
         setText(message, refusal.message);
       }
@@ -104,6 +105,18 @@ export function createPair(app) {
         setText(facts, [button && modelWords(button.model), line.serial, volts].filter(Boolean).join(", "));
       },
     };
+  }
+
+  /** How many buttons have a field for their name; -1 before the first drawing. */
+  let namesShown = -1;
+
+  /** Leads to the name of the button that was paired just now, which a phone shows only below. Nobody is disturbed who types. */
+  function askForName() {
+    if (!element.isConnected || document.activeElement?.matches("input")) return;
+    const name = paired.lastElementChild?.querySelector("input");
+    name?.focus({preventScroll: true});
+    name?.select();
+    name?.scrollIntoView({block: "center"});
   }
 
   /** Simulated buttons that are not paired can be held with the mouse. */
@@ -140,6 +153,8 @@ export function createPair(app) {
       stop.hidden = !isSearching;
       setText(start, found.stage === "failed" ? "Try again" : found.stage === "done" ? "Pair another" : "Start");
       drawList(paired, found.paired, (line) => line.id, createPaired, state);
+      if (found.paired.length > namesShown && namesShown >= 0) askForName();
+      namesShown = found.paired.length;
       drawSimulated(state);
     },
   };

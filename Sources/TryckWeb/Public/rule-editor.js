@@ -2,6 +2,7 @@
 
 import {diffLines, hunks} from "./diff.js";
 import {h, icon, setInactive, setText} from "./dom.js";
+import {forgetDraft, keepDraft, keptDraft, willLose} from "./drafts.js";
 import {createEditor} from "./editor.js";
 import * as server from "./server.js";
 import {count, eventWords, timeOrDate} from "./words.js";
@@ -21,26 +22,39 @@ export const isSameFile = (path, name) => path === name || path.endsWith(`/${nam
 export function createRuleEditor(app) {
   const tabs = h("div", {class: "tabs", role: "tablist", "aria-label": "Files"});
   const field = h("div", {class: "field", id: "rule-field", role: "tabpanel"});
+  const notice = h("div", {class: "notice", role: "status", hidden: true});
   const verdict = h("p", {class: "verdict", role: "status"});
   const problems = h("ul", {class: "problems", "aria-label": "Mistakes"});
   const output = h("div", {class: "output", "aria-live": "polite"});
   const save = h("button", {type: "button", class: "primary", onclick: () => saveFile(false)}, "Save");
   const test = h("button", {type: "button", onclick: runTests}, "Run the tests");
+  const tools = h("div", {class: "tools", hidden: true});
   const period = h("select", {"aria-label": "How far back"}, periods.map(([value, label]) => h("option", {value}, label)));
   const compareButton = h("button", {type: "button", onclick: compareWithPast}, "Compare with the past");
   const past = h("span", {class: "group"}, compareButton, period);
+  tools.append(save, test, past);
   const element = h(
     "section", {class: "panel editor", "aria-label": "Files"},
-    h("header", {}, h("h2", {}, "Files"), tabs), field, verdict, problems,
-    h("div", {class: "tools"}, save, test, past), output);
+    h("header", {}, h("h2", {}, "Files"), tabs), notice, field, verdict, problems, tools,
+    output);
+  field.hidden = true;
+  setText(verdict, "The files are loading…");
 
-  /** @type {Map<string, {name: string, etag: string, saved: string, text: string, writable: boolean}>} */
+  /**
+   * `isRestored` is true for a text that was typed before this page was loaded.
+   *
+   * @type {Map<string, {name: string, etag: string, saved: string, text: string, obstacle: ?string, isRestored: boolean}>}
+   */
   const files = new Map();
   let current = null;
   let editor = null;
   let timer = null;
   let diagnostics = [];
   let testPlaces = [];
+  /** What the output is about, which is old when the text changes: `tests` or `past`; empty for others. */
+  let shown = "";
+  /** A place that is shown when the files are there. */
+  let wanted = null;
 
   const isChanged = (file) => file.text !== file.saved;
   const drafts = () => Object.fromEntries([...files.values()].filter(isChanged).map((file) => [file.name, file.text]));
@@ -53,20 +67,64 @@ export function createRuleEditor(app) {
       complete: async (line, character) =>
         (await server.complete({files: drafts(), file: current.name, line, character})).items,
     });
-    field.replaceChildren(editor.element);
-    editor.refresh();
+    if (!field.contains(editor.element)) field.replaceChildren(editor.element);
     try {
       const list = await server.ruleFiles();
-      for (const {name, writable} of list) {
-        const {text, etag} = await server.ruleFile(name);
-        const known = files.get(name);
-        // What was typed and not saved is kept.
-        if (known && isChanged(known)) continue;
-        files.set(name, {name, etag, saved: text, text, writable: writable && app.session().edit_rules});
-      }
-      open(current?.name ?? list.find((file) => file.entry)?.name ?? list[0]?.name);
+      for (const {name, writable, obstacle} of list) await loadFile(name, writable ? null : obstacle ?? "it cannot be written");
+      field.hidden = list.length === 0;
+      tools.hidden = list.length === 0;
+      if (list.length === 0) return drawNone();
+      open(current?.name ?? list.find((file) => file.entry)?.name ?? list[0].name);
+      editor.refresh();
+      if (wanted) openPlace(wanted);
+      wanted = null;
     } catch (refusal) {
-      setText(verdict, refusal.message);
+      verdict.className = "verdict bad";
+      setText(verdict, `The files cannot be shown: ${refusal.message}`);
+    }
+  }
+
+  async function loadFile(name, obstacle) {
+    const {text, etag} = await server.ruleFile(name);
+    const known = files.get(name);
+    // What was typed and not saved is kept.
+    if (known && isChanged(known)) return Object.assign(known, {obstacle});
+    const kept = obstacle === null ? keptDraft(name) : null;
+    const isRestored = kept !== null && kept.text !== text;
+    files.set(name, {name, saved: text, obstacle, etag: isRestored ? kept.etag : etag, text: isRestored ? kept.text : text, isRestored});
+  }
+
+  function drawNone() {
+    verdict.className = "verdict";
+    const place = app.state().status?.rules?.notices?.[0];
+    setText(verdict, `There is no rule file yet. ${place ? sentenceOf(place)
+      : "Create the file that rules: in tryck.yaml names, home.yaml beside it by default. tryck check says what is missing."}`
+      + " Then load this page again.");
+  }
+
+  /** Says why the file cannot be saved from here, or that its text was typed before. */
+  function drawNotice() {
+    field.classList.toggle("read-only", current.obstacle !== null);
+    notice.hidden = current.obstacle === null && !current.isRestored;
+    if (current.obstacle !== null) {
+      notice.replaceChildren(h("p", {}, h("b", {}, `${current.name} can only be read here: `), `${current.obstacle}.`,
+        app.session().edit_rules ? " Then load this page again." : " Set it to true and restart tryck-web to edit the rules here."));
+    } else if (current.isRestored) {
+      notice.replaceChildren(
+        h("p", {}, `This is what you typed in ${current.name} and did not save.`),
+        h("button", {type: "button", class: "small", onclick: discard}, "Take the file's text"));
+    }
+  }
+
+  async function discard() {
+    const {name, obstacle} = current;
+    forgetDraft(name);
+    files.delete(name);
+    try {
+      await loadFile(name, obstacle);
+      open(name);
+    } catch (refusal) {
+      showRefusal(refusal);
     }
   }
 
@@ -74,9 +132,10 @@ export function createRuleEditor(app) {
     const file = files.get(name);
     if (!file) return;
     current = file;
-    editor.text = file.text;
-    editor.setReadOnly(!file.writable);
+    editor.show(file.name, file.text);
+    editor.setReadOnly(file.obstacle !== null);
     drawTabs();
+    drawNotice();
     checkNow();
   }
 
@@ -87,8 +146,8 @@ export function createRuleEditor(app) {
       tabindex: file === current ? "0" : "-1", onclick: () => open(file.name), onkeydown: moveTab,
     }, isChanged(file) ? `${file.name} •` : file.name)));
     field.setAttribute("aria-labelledby", `tab-${[...files.values()].indexOf(current)}`);
-    setInactive(save, !current.writable || !isChanged(current));
-    save.hidden = !current.writable;
+    setInactive(save, current.obstacle !== null || !isChanged(current));
+    save.hidden = current.obstacle !== null;
   }
 
   function moveTab(event) {
@@ -103,8 +162,21 @@ export function createRuleEditor(app) {
     const wasChanged = isChanged(current);
     current.text = editor.text;
     if (wasChanged !== isChanged(current)) drawTabs();
+    if (isChanged(current)) keepDraft(current.name, {text: current.text, etag: current.etag});
+    else forgetDraft(current.name);
+    outdate();
     clearTimeout(timer);
     timer = setTimeout(checkNow, checkDelay);
+  }
+
+  /** Results of an earlier text are taken away. */
+  function outdate() {
+    testPlaces = [];
+    drawTestMarks();
+    if (shown === "") return;
+    output.replaceChildren(h("p", {class: "muted"}, shown === "tests"
+      ? "The text has changed since the tests were run." : "The text has changed since it was compared."));
+    shown = "";
   }
 
   // MARK: Check
@@ -121,7 +193,7 @@ export function createRuleEditor(app) {
       if (file !== current || text !== file.text) return;
       diagnostics = Array.isArray(found) ? found : found.diagnostics ?? [];
       drawProblems();
-      editor.annotate("hint", hints.hints.map((hint) => ({line: hint.line + 1, ...waitWords(hint), tone: "muted"})));
+      editor.annotate("hint", hints.hints.map((hint) => ({line: hint.line + 1, ...waitWords(hint), tone: "muted", isBelow: true})));
       drawTestMarks();
     } catch (refusal) {
       setText(verdict, refusal.message);
@@ -143,22 +215,26 @@ export function createRuleEditor(app) {
 
   function goTo(path, line, column) {
     const name = [...files.keys()].find((file) => isSameFile(path, file));
-    if (!name) return;
+    if (!name || !current) return;
     if (name !== current.name) open(name);
     editor.goTo(line, column);
   }
 
   /** Shows the place of a rule or of a test. */
   function openPlace({file, line, column}) {
-    goTo(file, line, column);
+    if (!current) wanted = {file, line, column};
+    else goTo(file, line, column);
   }
 
   // MARK: Tests
 
   async function runTests() {
+    shown = "tests";
     output.replaceChildren(h("p", {class: "muted"}, "Running the tests…"));
     try {
+      const text = current.text;
       const {tests, unreached} = await server.runTests({files: drafts()});
+      if (text !== current.text) return outdate();
       testPlaces = tests;
       drawTestMarks();
       const failed = tests.filter((item) => !item.passed).length;
@@ -186,11 +262,15 @@ export function createRuleEditor(app) {
 
   async function saveFile(anyway) {
     const file = current;
-    if (!file?.writable || !isChanged(file)) return;
+    if (!file || file.obstacle !== null || !isChanged(file)) return;
     const text = file.text;
+    shown = "";
     try {
       const etag = await server.saveRuleFile(file.name, text, file.etag, anyway);
-      Object.assign(file, {etag, saved: text});
+      Object.assign(file, {etag, saved: text, isRestored: false});
+      if (isChanged(file)) keepDraft(file.name, {text: file.text, etag});
+      else forgetDraft(file.name);
+      drawNotice();
       output.replaceChildren(h("p", {class: "good"}, `${file.name} is saved.`));
       drawTabs();
       app.refresh("rules");
@@ -206,7 +286,7 @@ export function createRuleEditor(app) {
     drawProblems();
     output.replaceChildren(
       h("p", {}, "The file has mistakes and is not saved. Saved anyway, it changes nothing: the rules that run keep running."),
-      h("button", {type: "button", onclick: () => saveFile(true)}, "Save it anyway"));
+      h("div", {class: "tools"}, h("button", {type: "button", onclick: () => saveFile(true)}, "Save it anyway")));
   }
 
   function showConflict(file, refusal) {
@@ -222,7 +302,8 @@ export function createRuleEditor(app) {
           saveFile(false);
         }}, "Save mine over it"),
         h("button", {type: "button", onclick: () => {
-          Object.assign(file, {etag, saved: theirs, text: theirs});
+          Object.assign(file, {etag, saved: theirs, text: theirs, isRestored: false});
+          forgetDraft(file.name);
           open(file.name);
           output.replaceChildren();
         }}, "Take the file's text")));
@@ -231,6 +312,7 @@ export function createRuleEditor(app) {
   // MARK: The past
 
   async function compareWithPast() {
+    shown = "past";
     output.replaceChildren(h("p", {class: "muted"}, "Running the past through these rules…"));
     try {
       const {events, errors, notes, differ} = await server.compare({files: drafts(), since: period.value});
@@ -257,7 +339,7 @@ export function createRuleEditor(app) {
   const showRefusal = (refusal) => output.replaceChildren(h("p", {class: "bad"}, refusal.message));
 
   addEventListener("beforeunload", (event) => {
-    if ([...files.values()].some(isChanged)) event.preventDefault();
+    if (willLose() && [...files.values()].some(isChanged)) event.preventDefault();
   });
 
   return {
@@ -277,6 +359,9 @@ export function waitWords({text, detail}) {
   const more = sentences.length > 2 ? ` And ${sentences.length - 2} more.` : "";
   return {text: sentences.slice(0, 2).join(" ") + more, title: sentences.join("\n")};
 }
+
+/** A sentence of the daemon or the server, which begins in lower case and has no full stop. */
+const sentenceOf = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, "")}.`;
 
 const failureText = (failure) => typeof failure === "string" ? failure : failure.message ?? JSON.stringify(failure, null, 2);
 

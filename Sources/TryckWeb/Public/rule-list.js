@@ -26,6 +26,8 @@ export function lastOf(rule) {
  * @param {function({file: string, line: number, column: number})} onopen shows a place in the editor
  */
 export function createRuleList(app, onopen) {
+  // Where rules are not edited, they are not run from the page, as they can start programs.
+  const mayRun = app.session().edit_rules;
   const list = h("ul", {class: "rule-list"});
   const none = h("p", {class: "hint"}, "No rule is loaded.");
   const element = h(
@@ -42,7 +44,7 @@ export function createRuleList(app, onopen) {
     const once = h("button", {type: "button", class: "quiet", onclick: () => run(false)}, "Run");
     const dry = h("button", {type: "button", class: "quiet", onclick: () => run(true)}, "Dry run");
     const element = h(
-      "li", {}, h("div", {class: "line"}, toggle, name, h("span", {class: "buttons"}, once, dry)),
+      "li", {}, h("div", {class: "line"}, toggle, name, h("span", {class: "buttons"}, mayRun ? once : null, dry)),
       h("div", {class: "line under"}, tag, last, counts), result);
 
     async function enable() {

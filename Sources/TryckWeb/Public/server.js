@@ -20,24 +20,34 @@ let signedOut = () => {};
 /** Sets what is called when the server asks for a password. */
 export function onSignedOut(handler) { signedOut = handler; }
 
-/** @returns {Promise<{body: *, headers: Headers}>} */
-async function call(method, path, content, headers = {}) {
+/** How long an answer may take, and one that runs tests or looks at the machine, in milliseconds. */
+const timeLimit = 20_000;
+const longTimeLimit = 120_000;
+
+/**
+ * @param {{limit: number, keepalive: boolean}} options `keepalive` sends it also while the page is left
+ * @returns {Promise<{body: *, headers: Headers}>}
+ */
+async function call(method, path, content, headers = {}, {limit = timeLimit, keepalive = false} = {}) {
   const isText = typeof content === "string";
   let answer;
+  let received;
   try {
     answer = await fetch(path, {
-      method, credentials: "same-origin",
+      method, credentials: "same-origin", keepalive, signal: AbortSignal.timeout(limit),
       headers: {
         "X-Tryck": "1", ...(content === undefined ? {} : {"Content-Type": isText ? "text/plain" : "application/json"}),
         ...headers,
       },
       body: content === undefined ? undefined : isText ? content : JSON.stringify(content),
     });
-  } catch {
-    throw new Refusal(0, "tryck-web does not answer.");
+    received = await answer.text();
+  } catch (reason) {
+    throw new Refusal(0, reason.name === "TimeoutError"
+      ? `tryck-web has not answered for ${limit / 1000} s. Try again; if it goes on, restart it: sudo systemctl restart tryck-web`
+      : "tryck-web does not answer.");
   }
   const isJSON = answer.headers.get("Content-Type")?.startsWith("application/json");
-  const received = await answer.text();
   const body = isJSON && received ? JSON.parse(received) : received;
   if (answer.ok) return {body, headers: answer.headers};
   if (answer.status === 401 && path !== "login") signedOut();
@@ -56,13 +66,15 @@ export const signOut = () => call("POST", "logout");
  *
  * @param {string} name such as `button/rename`
  * @param {object} data
+ * @param {{keepalive: boolean}} [options]
  * @returns {Promise<*>} the member `data` of the answer
  */
-export const request = async (name, data = {}) => (await call("POST", "api/request", {request: name, data})).body.data;
+export const request = async (name, data = {}, options = {}) =>
+  (await call("POST", "api/request", {request: name, data}, {}, options)).body.data;
 
 // MARK: Rules
 
-/** @returns {Promise<{name: string, entry: boolean, etag: string, writable: boolean}[]>} */
+/** @returns {Promise<{name: string, entry: boolean, etag: string, writable: boolean, obstacle: ?string}[]>} */
 export const ruleFiles = async () => (await call("GET", "api/rules")).body.files;
 
 const filePath = (name) => `api/rules/${name.split("/").map(encodeURIComponent).join("/")}`;
@@ -86,15 +98,16 @@ export async function saveRuleFile(name, text, etag, anyway) {
   return headers.get("ETag");
 }
 
-const draft = (name) => async (content) => (await call("POST", `api/rules/${name}`, content)).body;
+const draft = (name, limit = timeLimit) => async (content) =>
+  (await call("POST", `api/rules/${name}`, content, {}, {limit})).body;
 
 /** Each takes `{files: {NAME: TEXT}}` and more, and answers as the command with `--json`. */
 export const check = draft("check");
-export const runTests = draft("test");
+export const runTests = draft("test", longTimeLimit);
 export const explain = draft("explain");
 export const complete = draft("complete");
 export const hints = draft("hints");
-export const compare = draft("compare");
+export const compare = draft("compare", longTimeLimit);
 
 /** The most answers that are asked for at once; each has up to 10,000 lines. */
 const mostPages = 10;
@@ -125,32 +138,72 @@ export async function history(from, to) {
 }
 
 /** @returns {Promise<{findings: import("./findings.js").Finding[]}>} what `tryck doctor` finds besides the status */
-export const doctor = async () => (await call("GET", "api/doctor")).body;
+export const doctor = async () => (await call("GET", "api/doctor", undefined, {}, {limit: longTimeLimit})).body;
 
 // MARK: Stream
 
 /** The delay before the stream is opened again after the server has refused it, in milliseconds. */
 const reopenAfter = 2000;
+/** How long a stream may be quiet, in milliseconds. The server sends a beat every 5 s. */
+export const longestQuiet = 11_000;
 
 /**
  * Listens to the stream for as long as the page is open. The browser reconnects by itself, with the number of the last
- * line, unless the server has refused the connection.
+ * line. A stream that the server has refused, or that is quiet although its connection seems to be open, is opened again.
  *
- * @param {{snapshot: function(object), line: function(object), gone: function(string), lost: function()}} handlers
+ * @param {{snapshot: function(object), line: function(object), gone: function(string), beat: function(), lost: function()}} handlers
  */
 export function listen(handlers) {
-  const source = new EventSource("api/events");
-  source.addEventListener("snapshot", (event) => handlers.snapshot(JSON.parse(event.data)));
-  source.addEventListener("gone", (event) => handlers.gone(JSON.parse(event.data).error));
-  source.addEventListener("message", (event) => handlers.line(JSON.parse(event.data)));
-  source.addEventListener("error", async () => {
+  let source = null;
+  let timer = null;
+  let last = "";
+
+  function open() {
+    source = new EventSource(last ? `api/events?after=${encodeURIComponent(last)}` : "api/events");
+    wait(longestQuiet, reopen);
+    hear("snapshot", handlers.snapshot);
+    hear("gone", (data) => handlers.gone(data.error));
+    hear("beat", handlers.beat);
+    hear("message", handlers.line);
+    source.addEventListener("error", failed);
+  }
+
+  function hear(name, handler) {
+    source.addEventListener(name, (event) => {
+      wait(longestQuiet, reopen);
+      last = event.lastEventId || last;
+      handler(JSON.parse(event.data));
+    });
+  }
+
+  function wait(time, action) {
+    clearTimeout(timer);
+    timer = setTimeout(action, time);
+  }
+
+  /** The connection is dead without an end: the server hangs, or the network has gone. */
+  function reopen() {
+    source.close();
     handlers.lost();
-    if (source.readyState !== EventSource.CLOSED) return;
+    open();
+  }
+
+  async function failed() {
+    const refused = source;
+    handlers.lost();
+    if (refused.readyState !== EventSource.CLOSED) return;
+    clearTimeout(timer);
     const known = await session().catch(() => null);
+    if (refused !== source) return;
     if (known && !known.signed_in) return signedOut();
-    setTimeout(() => listen(handlers), reopenAfter);
-  });
+    wait(reopenAfter, open);
+  }
+
+  open();
   // A browser keeps a page that was left for a while, with its connection, and opens only six to one server.
-  addEventListener("pagehide", () => source.close(), {once: true});
-  addEventListener("pageshow", (event) => { if (event.persisted) listen(handlers); }, {once: true});
+  addEventListener("pagehide", () => {
+    clearTimeout(timer);
+    source.close();
+  });
+  addEventListener("pageshow", (event) => { if (event.persisted) open(); });
 }

@@ -98,6 +98,10 @@ export const withoutServer = (state) => ({
   problem: "The connection to tryck-web is lost. This page goes on by itself when it is back.",
 });
 
+/** The state after the server was heard again. If the daemon has gone, the server says so first. */
+export const withServer = (state) =>
+  state.link === "no_server" && state.status !== null ? {...state, link: "live", problem: ""} : state;
+
 /** The state after the daemon has answered `status`, `buttons` or `rules`. */
 export const withAnswer = (state, name, data) => ({...state, [name]: data, stale: {...state.stale, [name]: false}});
 
@@ -111,7 +115,10 @@ export function withPast(state, lines) {
   for (const line of lines) past = reduce(past, line, Date.parse(line.time));
   const before = (entries) => entries.filter((entry) => (entry.at ?? entry.from) < (state.since ?? Infinity));
   const joined = (key) => [...before(past[key]), ...state[key].filter((entry) => entry.n >= 0)].slice(-mostEntries);
-  return {...state, presses: joined("presses"), marks: joined("marks"), runs: joined("runs")};
+  const live = Object.fromEntries(Object.entries(state.latest).filter(([, mark]) => mark.n >= 0));
+  return {
+    ...state, presses: joined("presses"), marks: joined("marks"), runs: joined("runs"), latest: {...past.latest, ...live},
+  };
 }
 
 /**

@@ -62,7 +62,8 @@ export function lanes(state, shown) {
 
 const steps = [
   100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 900_000, 1_800_000,
-  3_600_000, 7_200_000, 10_800_000, 21_600_000, 43_200_000, 86_400_000,
+  3_600_000, 7_200_000, 10_800_000, 21_600_000, 43_200_000, 86_400_000, 172_800_000,
+  345_600_000,
 ];
 
 /** The times of the lines of the axis, at least that many pixels apart. */
@@ -96,7 +97,8 @@ export function hit(view, lanes, shown, left, top, reach = 12) {
     return run ? {kind: "run", entry: run} : null;
   }
   const mark = nearest(
-    shown.marks.filter((mark) => mark.button === lane.key), (mark) => Math.abs(x(view, mark.at) - left));
+    shown.marks.filter((mark) => mark.button === lane.key), (mark) => Math.min(
+      Math.abs(x(view, mark.at) - left), mark.arrived === null ? Infinity : Math.abs(x(view, mark.arrived) - left)));
   if (mark) return {kind: "mark", entry: mark};
   const press = nearest(shown.presses.filter((press) => press.button === lane.key), beside);
   return press ? {kind: "press", entry: press} : null;

@@ -4,7 +4,7 @@
 import {h} from "./dom.js";
 import {axisHeight, hit, laneHeight, lanes, ticks, visible, x} from "./timeline-layout.js";
 import {daemonTime} from "./state.js";
-import {clockTime, eventWords, outcomeTone, shortened, stepWords} from "./words.js";
+import {eventWords, outcomeTone, shortened, stepWords, tickWords} from "./words.js";
 
 /** How often a live timeline moves at most, in milliseconds. It moves by one pixel, which may take longer. */
 const shortestPeriod = 40;
@@ -123,13 +123,15 @@ export function createTimeline({span, onselect, onmove = () => {}}) {
     pen.strokeStyle = colours.line;
     pen.fillStyle = colours.muted;
     pen.lineWidth = 1;
-    for (const tick of ticks(view)) {
+    const times = ticks(view);
+    const step = times.length > 1 ? times[1] - times[0] : view.to - view.from;
+    for (const tick of times) {
       const left = Math.round(columns + x(view, tick)) + 0.5;
       pen.beginPath();
       pen.moveTo(left, axisHeight - 4);
       pen.lineTo(left, height);
       pen.stroke();
-      const label = clockTime(tick);
+      const label = tickWords(tick, step);
       const labelWidth = pen.measureText(label).width;
       const start = Math.min(left - labelWidth / 2, columns + view.width - labelWidth);
       if (start >= columns) pen.fillText(label, start, axisHeight / 2 - 2);
@@ -201,7 +203,10 @@ export function createTimeline({span, onselect, onmove = () => {}}) {
       const width = pen.measureText(label).width;
       const limit = free.get(top) ?? view.width;
       free.set(top, left - 10);
-      if (left + 10 + width <= limit) pen.fillText(label, left + 10, middleOf(top) + 1);
+      // The label of a late press is behind its arrow, or above it.
+      const head = mark.arrived === null ? left : Math.max(left, x(view, mark.arrived));
+      if (head + 10 + width <= limit) pen.fillText(label, head + 10, middleOf(top) + 1);
+      else if (mark.arrived !== null && columns > 0) pen.fillText(label, Math.max(4, left - 4), middleOf(top) - 10);
     }
   }
 
@@ -310,7 +315,5 @@ export function createTimeline({span, onselect, onmove = () => {}}) {
     },
     /** Moves by a share of what is shown; negative is back. */
     shift(share) { move((end ?? present() + span * margin) + share * span, span); },
-    /** Shows a time in the middle. */
-    reveal(time) { move(time + span / 2, span); },
   };
 }

@@ -104,8 +104,9 @@ async function recordedSteps({rule, run}) {
  *
  * @param {import("./state.js").Mark} mark
  * @param {import("./state.js").State} state
+ * @param {import("./state.js").Run[]} runs those whose steps are shown already
  */
-export async function createWhy(mark, state) {
+export async function createWhy(mark, state, runs = []) {
   const live = (name) => server.request(name).catch(() => []);
   const [states, variables] = await Promise.all([live("states"), live("variables")]);
   let refusal = null;
@@ -114,7 +115,10 @@ export async function createWhy(mark, state) {
     return {rules: []};
   });
   const found = verdicts(mark.rules, rules ?? []);
-  const steps = await Promise.all(found.map(recordedSteps));
+  const recordedOf = await Promise.all(found.map(recordedSteps));
+  // What the daemon recorded is shown if it has more, such as delays. The same steps are not said twice.
+  const known = (verdict) => runs.find((run) => run.rule === verdict.rule && run.run === verdict.run)?.steps.length ?? 0;
+  const steps = recordedOf.map((list, index) => new Set(list.map(({step}) => step)).size > known(found[index]) ? list : []);
   const [recorded, others] = [true, false].map((isRecorded) => found
     .map((verdict, index) => ({verdict, steps: steps[index]})).filter(({verdict}) => verdict.isRecorded === isRecorded)
     .map((item) => drawVerdict(item, found.length <= 2)));

@@ -15,6 +15,19 @@ export function timeOrDate(milliseconds, now = Date.now()) {
   return `${date.toLocaleDateString(undefined, {day: "numeric", month: "short"})} ${clockTime(milliseconds)}`;
 }
 
+/** A day in milliseconds. */
+const day = 86_400_000;
+
+/** The label of a line of an axis whose lines are that many milliseconds apart: `19:11:07`, `19:11`, or `Mon, Nov 30`. */
+export function tickWords(milliseconds, step) {
+  const date = new Date(milliseconds);
+  const isMidnight = date.getHours() === 0 && date.getMinutes() === 0 && date.getSeconds() === 0;
+  if (step >= day || (isMidnight && step >= 3_600_000)) {
+    return date.toLocaleDateString(undefined, {weekday: "short", day: "numeric", month: "short"});
+  }
+  return step >= 60_000 ? clockTime(milliseconds).slice(0, 5) : clockTime(milliseconds);
+}
+
 /** `Nov 2025`. */
 export const monthAndYear = (milliseconds) =>
   new Date(milliseconds).toLocaleDateString(undefined, {month: "short", year: "numeric"});

@@ -8,8 +8,10 @@ func addEventsRoute(to api: RouterGroup<SiteContext>, _ site: Site) {
     api.get("events") { request, context in
         guard request.method == .get else { return Response(status: .ok, headers: eventHeaders) }
         let channel = context.channel
+        // A browser sends no header with a connection that the page opens again itself.
+        let known = request.headers[.lastEventID] ?? request.uri.queryParameters["after"].map { String($0) }
         let stream = await site.feed.open(
-            after: request.headers[.lastEventID], session: context.session,
+            after: known, session: context.session,
             cut: { channel.close(promise: nil) })
         guard let stream else {
             throw WebFailure(

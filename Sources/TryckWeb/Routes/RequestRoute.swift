@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import JSON
+import Settings
 import WebService
 
 /// `POST /api/request`: a line of the control socket, and its answer.
@@ -12,6 +13,12 @@ func addRequestRoute(to api: RouterGroup<SiteContext>, _ site: Site) {
             line = try PageRequest(octets)
         } catch {
             throw WebFailure(.badRequest, error.sentence)
+        }
+        guard site.setup.web.editsRules || !line.startsPrograms else {
+            throw WebFailure(
+                .forbidden,
+                "web.edit_rules is false in tryck.yaml, so rules are not run from here; set dry_run, or use the command tryck"
+            )
         }
         switch await site.daemon.ask(line.line) {
         case .answer(let answer):

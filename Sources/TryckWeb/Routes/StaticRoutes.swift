@@ -32,7 +32,8 @@ func addStaticRoutes(to router: Router<SiteContext>, _ site: Site) {
             return try file(request, "")
         }
         guard let cookie = site.signIn.redeem(String(token), at: Site.now, Site.wallClock) else {
-            throw WebFailure(.unauthorized, "this link was used or is too old; tryck web prints another one")
+            throw WebFailure(
+                .unauthorized, "this link was used or is too old; tryck web prints another one", needsLink: true)
         }
         return Response(status: .seeOther, headers: [.location: "./", .setCookie: cookieText(cookie, site)])
     }

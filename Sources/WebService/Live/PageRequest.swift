@@ -10,6 +10,8 @@ package struct PageRequest: Hashable, Sendable {
 
     /// The line without its line feed.
     package let line: JSONValue
+    /// True if it runs a rule, and so can start programs.
+    package let startsPrograms: Bool
 
     /// The names of all requests but `watch`, which `GET /api/events` makes: its answers do not end.
     private static let names: Set<String> = Set(
@@ -34,5 +36,7 @@ package struct PageRequest: Hashable, Sendable {
             throw Refusal(sentence: "unknown request \"\(name.prefix(100))\"; MQTT.md lists the requests")
         }
         line = value
+        let isDry = value["data"]?["dry_run"]?.boolValue ?? false
+        startsPrograms = name == RuleRequestName.run.rawValue && !isDry
     }
 }

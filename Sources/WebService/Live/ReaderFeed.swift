@@ -7,13 +7,14 @@ import MQTTTopics
 /// A new reader gets a snapshot first: the answers to `status`, `buttons` and `rules`. Lines that arrived after the snapshot was
 /// requested follow it. A reader that comes back in time gets the lines that it missed instead.
 ///
-/// | link to the daemon | on                                | does                                                       |
-/// |--------------------|-----------------------------------|------------------------------------------------------------|
-/// | `none`             | a reader, a changed socket, 2 s   | connects, if there is a reader                             |
-/// | `connecting`       | `connected`                       | watches, and requests a snapshot for all readers           |
-/// | `connecting`       | `notConnected`                    | tells the readers why, and waits for the socket            |
-/// | `connected`        | `disconnected`                    | tells the readers why, and waits for the socket            |
-/// | any                | 60 s without a reader             | disconnects                                                |
+/// | link to the daemon | on                                      | does                                                       |
+/// |--------------------|-----------------------------------------|------------------------------------------------------------|
+/// | `none`             | a reader, a changed socket, 2 s, a beat | connects, if there is a reader                             |
+/// | `connecting`       | `connected`                             | watches, and requests a snapshot for all readers           |
+/// | `connecting`       | `notConnected`                          | tells the readers why, and waits for the socket            |
+/// | `connected`        | `disconnected`                          | tells the readers why, and waits for the socket            |
+/// | `connected`        | 10 s without an answer                  | tells the readers so, and waits for the next line          |
+/// | any                | 60 s without a reader                   | disconnects                                                |
 package struct ReaderFeed: Sendable {
     package struct ReaderID: Hashable, Sendable {
         package var rawValue: Int
@@ -61,8 +62,13 @@ package struct ReaderFeed: Sendable {
     }
 
     package static let maximumReaders = 32
-    /// The interval between two comments, which keep proxies from closing a quiet stream.
-    package static let commentInterval = Duration.seconds(15)
+    /// The interval between two events `beat`. They tell the page that the connection is alive, which a comment cannot, and keep
+    /// proxies from closing a quiet stream.
+    package static let beatInterval = Duration.seconds(5)
+    /// The number of intervals for which a request may stay without an answer before the readers are told.
+    package static let patience = 2
+    /// What readers are told while the daemon keeps its connection, and does not answer.
+    package static let silence = "tryckd does not answer. If that lasts, restart it: sudo systemctl restart tryck"
     /// The time for which the daemon is watched after the last reader has gone.
     package static let linger = Duration.seconds(60)
     /// The time before another attempt to connect, if no file tells when.
@@ -86,7 +92,7 @@ package struct ReaderFeed: Sendable {
     }
 
     private enum TimerKey: Hashable, Comparable, Sendable {
-        case comment, linger, retry
+        case beat, linger, retry
     }
 
     /// True if one of the daemon's sockets has no file that tells when the daemon listens on it.
@@ -98,6 +104,8 @@ package struct ReaderFeed: Sendable {
     /// The answers for a snapshot, and the number of the last line before it was requested; `nil` if none is under way.
     private var snapshot: (number: Int, answers: [String: JSONValue])?
     private var isWatchingSockets = false
+    /// The number of beats since the daemon has sent its last line.
+    private var quietBeats = 0
     private var deadlines = Deadlines<TimerKey>()
     private var effects: [Effect] = []
 
@@ -127,9 +135,11 @@ package struct ReaderFeed: Sendable {
 
     private mutating func expire(_ key: TimerKey, at now: Instant) {
         switch key {
-        case .comment:
-            for reader in readers { emit(.write(reader.id, ServerSentEvent.comment)) }
-            deadlines.set(.comment, at: now + Self.commentInterval)
+        case .beat:
+            for reader in readers { emit(.write(reader.id, ServerSentEvent.beat)) }
+            deadlines.set(.beat, at: now + Self.beatInterval)
+            // A daemon that hangs takes no connection, and does not touch its socket when it goes on.
+            if link == .none { connect() } else { examine() }
         case .linger: disconnect()
         case .retry: connect()
         }
@@ -140,7 +150,7 @@ package struct ReaderFeed: Sendable {
     private mutating func opened(_ reader: Reader, after id: String?, at now: Instant) {
         guard hasRoom else { return emit(.end(reader.id)) }
         deadlines.cancel(.linger)
-        if readers.isEmpty { deadlines.set(.comment, at: now + Self.commentInterval) }
+        if readers.isEmpty { deadlines.set(.beat, at: now + Self.beatInterval) }
         readers.append(reader)
         // The reader then knows at once that it is connected.
         emit(.write(reader.id, ServerSentEvent.comment))
@@ -152,13 +162,14 @@ package struct ReaderFeed: Sendable {
         } else {
             connect()
         }
+        if isSilent { tell(Self.silence) }
     }
 
     private mutating func closed(_ id: ReaderID, at now: Instant) {
         guard let index = readers.firstIndex(where: { $0.id == id }) else { return }
         readers.remove(at: index)
         guard readers.isEmpty else { return }
-        deadlines.cancel(.comment)
+        deadlines.cancel(.beat)
         deadlines.cancel(.retry)
         deadlines.set(.linger, at: now + Self.linger)
     }
@@ -183,6 +194,7 @@ package struct ReaderFeed: Sendable {
     private mutating func connected(_ life: String) {
         guard link == .connecting else { return }
         link = .connected
+        quietBeats = 0
         stopWatching()
         deadlines.cancel(.retry)
         ring = EventRing(life: life)
@@ -208,6 +220,29 @@ package struct ReaderFeed: Sendable {
         awaitDaemon()
         // The daemon may listen again before its socket is watched.
         retryLater(at: now)
+    }
+
+    /// True if the daemon is connected and has not answered in time, because it is stopped or hangs.
+    private var isSilent: Bool { link == .connected && quietBeats > Self.patience }
+
+    /// Asks a daemon that has sent nothing since the last beat whether it is alive, once until it answers.
+    private mutating func examine() {
+        guard link == .connected, !readers.isEmpty, !isSilent else { return }
+        quietBeats += 1
+        if quietBeats == 1 { emit(.request(BridgeRequestName.healthCheck.rawValue)) }
+        if isSilent { tell(Self.silence) }
+    }
+
+    /// The daemon has sent a line. If it was silent, the readers get a snapshot before that line, so that they know that it is back.
+    private mutating func heard() {
+        let wasSilent = isSilent
+        quietBeats = 0
+        guard wasSilent else { return }
+        for index in readers.indices {
+            readers[index].isCurrent = false
+            readers[index].knowsFault = false
+        }
+        requestSnapshot()
     }
 
     private mutating func retryLater(at now: Instant) {
@@ -241,6 +276,7 @@ package struct ReaderFeed: Sendable {
     }
 
     private mutating func received(_ line: JSONValue) {
+        heard()
         guard line["kind"] != nil else { return answered(line) }
         let line = ring.append(line.withoutPasswords.encoded())
         guard readers.contains(where: \.isCurrent) else { return }
@@ -278,8 +314,8 @@ package struct ReaderFeed: Sendable {
             expect(readers.count <= Self.maximumReaders, "\(readers.count) readers are too many")
             expect(Set(readers.map(\.id)).count == readers.count, "two readers have one id")
             expect(
-                (deadlines.deadline(of: .comment) != nil) == !readers.isEmpty,
-                "comments are written to \(readers.count) readers, or the reverse")
+                (deadlines.deadline(of: .beat) != nil) == !readers.isEmpty,
+                "beats are written to \(readers.count) readers, or the reverse")
             expect(
                 deadlines.deadline(of: .linger) == nil || readers.isEmpty,
                 "the daemon is left although there are readers")

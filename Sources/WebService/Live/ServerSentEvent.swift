@@ -5,6 +5,8 @@ package import JSON
 /// - Source: the HTML standard, 9.2.
 package enum ServerSentEvent {
     package static let comment: [UInt8] = Array(": \n\n".utf8)
+    /// Says that the connection is alive. A page sees events, and no comments.
+    package static let beat = named("beat", [:])
 
     /// A line of the live stream. JSON in one line contains no line end.
     package static func line(_ octets: [UInt8], id: String) -> [UInt8] {

@@ -47,3 +47,13 @@ test("the lines of the axis are whole steps, with room between them", () => {
   assert.deepEqual(times.slice(0, 3), [0, 1000, 2000]);
   assert.ok(axisHeight > 0 && ticks({...view, width: 180}).length <= 3);
 });
+
+test("a late press whose beginning is not shown is found at the head of its arrow", () => {
+  const shown = visible(state, view);
+  assert.equal(hit(view, lanes(state, shown), shown, 52, laneHeight + 10)?.entry.n, 3);
+});
+
+test("labels of days are as far apart as others", () => {
+  const week = ticks({from: 0, to: 7 * 86_400_000, width: 260});
+  assert.ok(week.length > 0 && week.length <= 3);
+});

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import {history} from "../../../Sources/TryckWeb/Public/server.js";
+import {history, listen, longestQuiet, request} from "../../../Sources/TryckWeb/Public/server.js";
 
 /** Answers as `GET /api/history` does, with at most `size` lines at once. */
 function serve(times, size) {
@@ -40,4 +40,74 @@ test("more lines of one time than an answer has are not asked for again and agai
   assert.equal(past.isWhole, false);
   assert.equal(past.lines.length, 10);
   assert.ok(requests() <= 2, `${requests()} requests`);
+});
+
+// MARK: Stream
+
+class Source extends EventTarget {
+  static opened = [];
+  static CLOSED = 2;
+  readyState = 1;
+
+  constructor(address) {
+    super();
+    this.address = address;
+    Source.opened.push(this);
+  }
+
+  close() { this.readyState = 2; }
+
+  tell(name, data, lastEventId = "") { this.dispatchEvent(Object.assign(new Event(name), {data: JSON.stringify(data), lastEventId})); }
+}
+
+/** Replaces the timers of a test. Returns what lets time go on. */
+function clock(context) {
+  const original = [globalThis.setTimeout, globalThis.clearTimeout];
+  context.after(() => { [globalThis.setTimeout, globalThis.clearTimeout] = original; });
+  let now = 0;
+  let last = 0;
+  const timers = new Map();
+  globalThis.setTimeout = (action, time) => {
+    last += 1;
+    timers.set(last, {action, at: now + time});
+    return last;
+  };
+  globalThis.clearTimeout = (timer) => timers.delete(timer);
+  return (time) => {
+    now += time;
+    for (const [key, {action, at}] of [...timers]) if (at <= now && timers.delete(key)) action();
+  };
+}
+
+test("a stream that is quiet is said to be lost, and opened again after the last line", (context) => {
+  const tick = clock(context);
+  Source.opened = [];
+  globalThis.EventSource = Source;
+  globalThis.addEventListener = () => {};
+  const heard = [];
+  const tell = (name) => (data) => heard.push([name, data]);
+  listen({snapshot: tell("snapshot"), line: tell("line"), gone: tell("gone"), beat: tell("beat"), lost: () => heard.push(["lost"])});
+  const [first] = Source.opened;
+  assert.equal(first.address, "api/events");
+  first.tell("snapshot", {status: 1}, "a-1");
+  first.tell("message", {kind: "event"}, "a-2");
+  for (let n = 0; n < 4; n += 1) {
+    tick(5000);
+    first.tell("beat", {});
+  }
+  assert.equal(Source.opened.length, 1);
+  tick(longestQuiet);
+  assert.deepEqual(heard.at(-1), ["lost"]);
+  assert.deepEqual(Source.opened.map(({address, readyState}) => [address, readyState]), [["api/events", 2], ["api/events?after=a-2", 1]]);
+  // Also the next connection may be dead.
+  tick(longestQuiet);
+  assert.equal(Source.opened.length, 3);
+});
+
+test("a request that is not answered in time is refused with a sentence", async () => {
+  globalThis.fetch = async (_, {signal}) => {
+    assert.ok(signal instanceof AbortSignal);
+    throw new DOMException("", "TimeoutError");
+  };
+  await assert.rejects(request("status"), (refusal) => refusal.status === 0 && /has not answered for 20 s/.test(refusal.message));
 });

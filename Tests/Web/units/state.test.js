@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import {mostEntries, nothing, reduce, withoutDaemon, withPast, withSnapshot} from "../../../Sources/TryckWeb/Public/state.js";
+import {happenings} from "../../../Sources/TryckWeb/Public/happenings.js";
+import {mostEntries, nothing, reduce, withoutDaemon, withoutServer, withPast, withServer, withSnapshot} from "../../../Sources/TryckWeb/Public/state.js";
 import {at, button, event, program, publish, rule, status} from "./lines.js";
 
 const start = 1_000_000;
@@ -132,4 +133,29 @@ test("entries are bounded", () => {
 
 test("a line of a kind that this version does not know changes nothing", () => {
   assert.equal(reduce(begun, {kind: "from_the_future"}, start), begun);
+});
+
+test("the past has the last press of each button, and a press since is later", () => {
+  const past = [{...event("click", start - 500), time: at(start - 500)}];
+  assert.equal(withPast(begun, past).latest[id].at, start - 500);
+  // The end of the past is known a little later.
+  const more = [...past, {...event("hold", start - 100), time: at(start - 100)}];
+  assert.equal(withPast(withPast(begun, past), more).latest[id].event, "hold");
+  const live = after([[event("hold", start + 10), start + 10]]);
+  assert.equal(withPast(live, past).latest[id].event, "hold");
+});
+
+test("a server that is heard again is live, unless it has said that there is no daemon", () => {
+  const lost = withoutServer(begun);
+  assert.deepEqual([withServer(lost).link, withServer(lost).problem], ["live", ""]);
+  assert.equal(withServer(withoutDaemon(begun, "gone")).link, "no_daemon");
+  assert.equal(withServer(withoutServer(nothing)).link, "no_server");
+});
+
+test("the list of a time has what happened in it, and says how much it leaves out", () => {
+  const state = after([1, 2, 3, 4].map((n) => [event("click", start + n * 1000), start + n * 1000]));
+  const listed = (...rest) => { const {items, more} = happenings(state, ...rest); return [items.map(({entry}) => entry.at - start), more]; };
+  assert.deepEqual(listed(12, {from: start + 1500, to: start + 3500}), [[3000, 2000], 0]);
+  assert.deepEqual(listed(1, {from: start, to: start + 2500}), [[2000], 1]);
+  assert.deepEqual(listed(2), [[4000, 3000], 2]);
 });

@@ -3,11 +3,12 @@ import test from "node:test";
 
 import {litLights, shownPosition, signalBars, trendPoints} from "../../../Sources/TryckWeb/Public/drawing.js";
 import {diffLines, hunks} from "../../../Sources/TryckWeb/Public/diff.js";
+import {unitsBefore} from "../../../Sources/TryckWeb/Public/editor.js";
 import {findings, verdict} from "../../../Sources/TryckWeb/Public/findings.js";
 import {pairingStage} from "../../../Sources/TryckWeb/Public/pair.js";
 import {counters, lastOf} from "../../../Sources/TryckWeb/Public/rule-list.js";
 import {nothing} from "../../../Sources/TryckWeb/Public/state.js";
-import {duration, eventWords, lateWords, outcomeWords, shortened} from "../../../Sources/TryckWeb/Public/words.js";
+import {duration, eventWords, lateWords, outcomeWords, shortened, tickWords} from "../../../Sources/TryckWeb/Public/words.js";
 import {button, status} from "./lines.js";
 
 test("events in words", () => {
@@ -102,4 +103,18 @@ test("rules: counters, and what came last", () => {
   assert.equal(lastOf({last_run: run, last_stopped: stop}).outcome, "dropped_rate");
   assert.equal(lastOf({last_run: run, last_stopped: null}).outcome, "completed");
   assert.equal(lastOf({last_run: null, last_stopped: null}), null);
+});
+
+test("the lines of an axis are labelled with days where they are days apart", () => {
+  const noon = new Date(2026, 10, 30, 12, 5, 7).getTime();
+  const midnight = new Date(2026, 10, 30).getTime();
+  assert.equal(tickWords(noon, 5000), "12:05:07");
+  assert.equal(tickWords(noon, 300_000), "12:05");
+  assert.match(tickWords(midnight, 86_400_000), /30/);
+  assert.match(tickWords(midnight, 21_600_000), /30/);
+  assert.doesNotMatch(tickWords(midnight, 86_400_000), /00:00/);
+});
+
+test("columns count code points, and the editor counts UTF-16 units", () => {
+  assert.deepEqual([1, 2, 3, 9].map((column) => unitsBefore("a😀b", column)), [0, 1, 3, 4]);
 });

@@ -1,0 +1,39 @@
+import Testing
+
+@testable import WebService
+
+@Suite("Refusals as pages")
+struct FailurePageTests {
+    @Test(
+        "a browser that opens an address wants a page, and programs and scripts do not",
+        arguments: [
+            (["text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"], true), (["*/*", "Text/HTML;level=1"], true),
+            (["*/*"], false), (["text/event-stream"], false), (["application/json, text/htmlx"], false), ([], false),
+        ])
+    func wanted(accept: [String], isWanted: Bool) {
+        #expect(FailurePage.isWanted(isChange: false, accept: accept) == isWanted)
+        #expect(!FailurePage.isWanted(isChange: true, accept: accept))
+    }
+
+    @Test("the page says the sentence, and nothing of the request becomes markup")
+    func sentence() {
+        let page = FailurePage.text("there is no file <img src=x>&\"'", path: "/<img", advice: .home)
+        #expect(page.contains("<p>There is no file &lt;img src=x&gt;&amp;&quot;&#39;.</p>"))
+        #expect(!page.contains("<img"))
+    }
+
+    @Test(
+        "addresses are relative, as only a proxy knows its prefix",
+        arguments: [("/", ""), ("/a", ""), ("/a/b/", "../../")])
+    func relative(path: String, base: String) {
+        let page = FailurePage.text("no", path: path, advice: .home)
+        #expect(page.contains("href=\"\(base)base.css\""))
+        #expect(page.contains("<a href=\"\(base.isEmpty ? "./" : base)\">"))
+    }
+
+    @Test("a link that was used is answered with how to get another")
+    func link() {
+        let page = FailurePage.text("this link was used", path: "/", advice: .link)
+        #expect(page.contains("<p>This link was used.</p>") && page.contains("<code>tryck web</code>"))
+    }
+}
