@@ -90,7 +90,7 @@ enum BenchLink {
         for layer in LinkTally.Layer.allCases { text += column(layer.rawValue) { $0.rows[layer] ?? .init() } }
         text += column("all of it", \.sum)
         func median(_ events: KeyPath<Measurement, Int>) -> String {
-            "\(Distribution(measurements.map { Int64($0[keyPath: events]) }).percentile(0.5))"
+            "\(Int(Distribution(measurements.map { Int64($0[keyPath: events]) * 1000 }).percentile(0.5)))"
         }
         return text + "connection events of the button until it is ready: \(median(\.eventsUntilReady)); "
             + "until 10 s later: \(median(\.eventsUntilSettled))\n"

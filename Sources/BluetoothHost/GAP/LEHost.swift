@@ -27,7 +27,9 @@ public struct LEHost: Sendable {
         public var attMTU: UInt16
         /// The limits of credit-based channels that we offer.
         public var channels: ChannelConfiguration
-        /// The connection parameters of links that we initiate.
+        /// The connection parameters of links that we initiate, until the peripheral asks for others. A short interval makes a
+        /// Flic button that comes back ready after 160 ms instead of 420 ms, with the same number of connection events, because
+        /// each of its four round trips takes two of them.
         public var connectionParameters: ConnectionParameters
         /// The maximum number of links as a central; `nil`: as many as the controller supports.
         public var maximumLinks: Int?
@@ -35,7 +37,7 @@ public struct LEHost: Sendable {
         public init(
             attMTU: UInt16 = 140,
             connectionParameters: ConnectionParameters = .init(
-                intervalMinimum: 24, intervalMaximum: 40, peripheralLatency: 0, supervisionTimeout: 600),
+                intervalMinimum: 12, intervalMaximum: 14, peripheralLatency: 0, supervisionTimeout: 600),
             maximumLinks: Int? = nil, channels: ChannelConfiguration = .init()
         ) {
             self.attMTU = attMTU
