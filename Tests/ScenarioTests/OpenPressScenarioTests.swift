@@ -201,6 +201,16 @@ struct OpenPressScenarioTests {
         #expect(Self.fate(house.hear(3, .up(.afterHold))) == ["lamp end"])
     }
 
+    @Test("a hold that was told ends if its button is removed at its site before the same engine leads again")
+    func removedWhileFenced() {
+        var house = EngineHouse.leading(Self.held)
+        _ = Self.acknowledge(house.hear(1) + house.hear(2, .hold(ofSecondPress: false)), &house)
+        var effects = Self.breakOff(&house)
+        effects += house.take(.brokerConnected) + house.sayHello(session: 2, buttons: [])
+        effects += house.hearOwnClaim() + house.wait(.seconds(2))
+        #expect(Self.fate(effects) == ["lamp end"])
+    }
+
     // MARK: Buttons of two sites
 
     private static let otherSite = "tryck/paris2"
