@@ -18,12 +18,10 @@ extension FeedSource {
         if sites[site]?.restoredLife?.installation == claim.installation { sites[site]?.restoredLife = nil }
     }
 
-    /// This engine leads, and has answered all sites that are connected.
-    mutating func answeredRestores() {
-        for name in sites.keys.sorted() {
-            guard let site = sites[name], site.isHere, let life = site.restoredLife else { continue }
-            sites[name]?.restoredLife = nil
-            effects.append(.restored(site: name, life))
-        }
+    /// This engine leads, and has answered the site if it is connected.
+    mutating func answeredRestore(of name: String) {
+        guard let site = sites[name], site.isHere, let life = site.restoredLife else { return }
+        sites[name]?.restoredLife = nil
+        effects.append(.restored(site: name, life))
     }
 }

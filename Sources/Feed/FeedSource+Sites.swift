@@ -109,6 +109,8 @@ extension FeedSource {
                 begin(key, at: now)
             }
         }
+        // The site may have been away when this engine began to lead.
+        if term != nil { answeredRestore(of: name) }
     }
 
     /// Answers a hello that counts as an old one. This is done at most once in `staleHelloReplyInterval`, because a site of an

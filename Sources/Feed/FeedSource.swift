@@ -221,7 +221,7 @@ package struct FeedSource: Sendable {
             self.term = term
             highestTerm = max(highestTerm, term)
             for key in knownKeys { if isRaised { announceIfNeeded(key) } else { lead(key, at: now) } }
-            answeredRestores()
+            for site in sites.keys.sorted() { answeredRestore(of: site) }
         case .fence: stop()
         case .standBy:
             stop()

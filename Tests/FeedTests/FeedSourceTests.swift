@@ -342,6 +342,21 @@ struct FeedSourceTests {
         #expect(!answered.given(.lead(term: 3)).contains(restored))
     }
 
+    @Test("an engine says of a site that was restored, and away when it began to lead, when the site is back, once")
+    func restoredAndAway() {
+        let restored = FeedSource.Effect.restored(site: berlin, FeedLife(secondLife))
+        func said(_ session: Int) -> FeedHello {
+            hello(session: session, life: secondLife, [hall: facts(last: 7, claimed: 7)])
+        }
+        var talk = Self.source([Self.position(7, done: 7)])
+        talk.given(.hello(said(2)))
+        talk.given(.helloEmptied)
+        #expect(!talk.given(.lead(term: 2)).contains(restored))
+        #expect(talk.given(.hello(said(3))).contains(restored))
+        talk.given(.helloEmptied)
+        #expect(!talk.given(.hello(said(4))).contains(restored))
+    }
+
     @Test("what an engine claimed before its connection ended is reported when the site is back, once")
     func siteIsAway() {
         var talk = Self.leading()

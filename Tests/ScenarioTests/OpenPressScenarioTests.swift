@@ -201,6 +201,16 @@ struct OpenPressScenarioTests {
         #expect(Self.fate(house.hear(3, .up(.afterHold))) == ["lamp end"])
     }
 
+    @Test("a hold that was told ends if its button is removed at its site before the same engine leads again")
+    func removedWhileFenced() {
+        var house = EngineHouse.leading(Self.held)
+        _ = Self.acknowledge(house.hear(1) + house.hear(2, .hold(ofSecondPress: false)), &house)
+        var effects = Self.breakOff(&house)
+        effects += house.take(.brokerConnected) + house.sayHello(session: 2, buttons: [])
+        effects += house.hearOwnClaim() + house.wait(.seconds(2))
+        #expect(Self.fate(effects) == ["lamp end"])
+    }
+
     // MARK: Buttons of two sites
 
     private static let otherSite = "tryck/paris2"
@@ -478,9 +488,9 @@ struct OpenPressScenarioTests {
     }
 
     /// The same engine leads again.
-    private static func comeBackWithBoth(_ house: inout EngineHouse) -> [Hub.Effect] {
+    private static func comeBackWithBoth(_ house: inout EngineHouse, last: Int = 1) -> [Hub.Effect] {
         var effects = house.take(.brokerConnected)
-        effects += house.sayHello(session: 3, buttons: [EngineHouse.button, attic], haveOwnSerials: true, last: 1)
+        effects += house.sayHello(session: 3, buttons: [EngineHouse.button, attic], haveOwnSerials: true, last: last)
         let back = house.hearOwnClaim()
         effects += back + acknowledge(back, &house)
         return effects + house.wait(.seconds(20))
@@ -513,6 +523,16 @@ struct OpenPressScenarioTests {
         var effects = Self.breakOff(&house, house.hear(1))
         effects += Self.comeBackWithBoth(&house)
         #expect(Self.fate(effects) == ["reported 1 to 1", "reported 1 to 1"])
+    }
+
+    @Test("the run of a chord ends if one of its presses is given up after the last one was released")
+    func releasedChord() {
+        var house = Self.chord("down", "{delay: 5s}, {publish: {topic: lamp, payload: both}}")
+        _ = Self.acknowledge(house.hear(1) + house.hear(1, of: Self.attic), &house)
+        _ = Self.acknowledge(house.hear(2, .up(.click), of: Self.attic), &house)
+        var effects = Self.breakOff(&house, house.hear(2, .hold(ofSecondPress: false)))
+        effects += Self.comeBackWithBoth(&house, last: 2)
+        #expect(Self.fate(effects) == ["reported 1 to 2"])
     }
 
     @Test("a run that has gone on with a second press ends if that is given up")

@@ -286,12 +286,16 @@ extension RuleEngine {
         }
         // A chord that waited for one of these buttons may fail now, and release the presses of others.
         let released = recogniser.handle(.abandoned(starts.keys.sorted()), at: now)
+        let (rules, index) = (set.rules, index)
         for group in scheduler.groups.keys.sorted() {
-            endQueued(in: group, as: .interrupted, &effects) { isGivenUp($0.button, $1) }
+            endQueued(in: group, as: .interrupted, &effects) { cause, addedAt in
+                index.buttons(of: cause, rules[group.rule]).contains { isGivenUp($0, addedAt) }
+            }
         }
         for id in scheduler.ids {
             guard let run = scheduler.runs[id],
-                isGivenUp(run.cause.button, run.addedAt) || run.continued.contains(where: { isGivenUp($0, $1) })
+                index.buttons(of: run.cause, rules[run.rule]).contains(where: { isGivenUp($0, run.addedAt) })
+                    || run.continued.contains(where: { isGivenUp($0, $1) })
             else { continue }
             interrupt(id, because: .givenUp, at: now, &effects)
         }
@@ -327,6 +331,19 @@ extension RuleEngine {
             run.cancel(because: reason, in: &world, at: now, &effects)
             run.result = .interrupted
             run.trace.result = .interrupted
+        }
+    }
+}
+
+extension RuleIndex {
+    /// The buttons whose presses have caused a run of a rule. Of a chord these are all, although the cause names only the last one that
+    /// was pressed.
+    fileprivate func buttons(of cause: RunCause, _ rule: Rule) -> Set<ButtonID?> {
+        guard cause.facts.event == EventName.chord else { return [cause.button] }
+        return rule.triggers.reduce(into: [cause.button]) { buttons, trigger in
+            guard case .chord(let members, _, _) = trigger.origin else { return }
+            let chord = members.map { buttonByDeclaration.indices.contains($0) ? buttonByDeclaration[$0] : nil }
+            if chord.contains(cause.button) { buttons.formUnion(chord) }
         }
     }
 }

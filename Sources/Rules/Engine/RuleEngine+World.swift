@@ -59,7 +59,7 @@ extension RuleEngine {
     mutating func loseHold(
         _ button: ButtonID, silentFor duration: Duration, at now: Instant, _ effects: inout [Effect]
     ) {
-        recognised(recogniser.handle(.holdEndMissed(button, silentFor: duration), at: now), at: now, &effects)
+        recognisedEarlier(recogniser.handle(.holdEndMissed(button, silentFor: duration), at: now), at: now, &effects)
     }
 
     mutating func received(
