@@ -25,7 +25,7 @@ def prepare(house: House, browser: Browser, page: str) -> None:
     match page:
         case 'now':
             house.press('kitchen', 'click')
-            browser.click(browser.find('.happenings button'))
+            browser.click(browser.find('.happenings button', 'kitchen_toggle'))
             browser.find('.detail .why')
         case 'rules':
             browser.find('.verdict', 'Without mistakes')
