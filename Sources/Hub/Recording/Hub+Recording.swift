@@ -219,8 +219,8 @@ package struct RuleTrace: Hashable, Sendable {
             case .recognised(let event): latest = Event(event)
             case .started, .stopped: causes.append(latest)
             case .perform, .cancel, .stepFailed, .finished, .interrupted, .store, .variableChanged, .enabledChanged,
-                .triggerModeDropped, .subscribe, .unsubscribe, .log, .oversizedState, .stateFault, .setTimer,
-                .cancelTimer:
+                .triggerModeDropped, .subscribe, .unsubscribe, .timesMissed, .log, .oversizedState, .stateFault,
+                .setTimer, .cancelTimer:
                 break
             }
         }

@@ -70,6 +70,7 @@ extension Hub {
         advanceRules(.acting(false, endingRuns: true), at: now)
         // Nothing acts any more, so that a press that a chord has held back has no effect when the chord fails.
         abandon(Dictionary(uniqueKeysWithValues: unsettled.map { ($0, now) }), at: now)
+        recordEndedRuns()
         if isTimerDue { advanceRules(.timerFired, at: now) }
     }
 
@@ -121,7 +122,12 @@ extension Hub {
                 perform(held.step, held.action, rule: held.rule, at: now)
             }
         }
+        recordEndedRuns()
         if feed?.takeRulesTimer() == true { advanceRules(.timerFired, at: now) }
+    }
+
+    private mutating func recordEndedRuns() {
+        for run in feed?.takeEndedRuns() ?? [] where broker.runEnded(run) { record([.runEnded(run.rawValue)]) }
     }
 
     private mutating func fail(_ held: EngineFeed.HeldAction, _ reason: String, at now: Instant) {

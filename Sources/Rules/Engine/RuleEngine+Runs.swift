@@ -95,9 +95,10 @@ extension RuleEngine {
         _ body: (inout Run, inout World, inout [Effect]) -> Void
     ) {
         guard var resumed = scheduler.take(id) else { return }
-        let waitEnd = resumed.waitEnd
+        let (waitEnd, wasBetweenTicks) = (resumed.waitEnd, resumed.isBetweenTicks)
         body(&resumed, &world, &effects)
-        if resumed.waitEnd != waitEnd { resumed.lateness = world.lateness }
+        // The times of a repetition with every: are counted from its beginning, so an iteration that begins late delays none.
+        if resumed.waitEnd != waitEnd, !wasBetweenTicks || !resumed.isBetweenTicks { resumed.lateness = world.lateness }
         scheduler.putBack(resumed)
         carryOutChanges(by: id, at: now, &effects)
         // A run that has disabled its own rule was resumed once more by that, and may have ended there.

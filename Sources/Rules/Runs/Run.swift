@@ -115,6 +115,9 @@ struct Run: Sendable {
         }
     }
 
+    /// True if the run waits for the next time of a repetition with `every`.
+    var isBetweenTicks: Bool { if case .tick = waiting { true } else { false } }
+
     /// The deadline as a replay has it.
     var exactDeadline: Instant? { deadline == waitEnd ? deadline.map { $0 + (.zero - lateness) } : deadline }
 
