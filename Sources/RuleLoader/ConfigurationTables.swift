@@ -176,7 +176,7 @@ extension MappingTable {
         keys: [
             Key("listen", .text(.areText), "the `HOST:PORT` on which tryck-web listens, or `unix:PATH`"),
             Key("password", .text(.areText), "the password of the page, preferably `!secret name`"),
-            Key("edit_rules", .boolean, "whether rules can be changed on the page"),
+            Key("edit_rules", .boolean, "whether rules can be changed and run on the page"),
             Key("trust_ingress", .boolean, "whether only Home Assistant's ingress is let in, without a password"),
             Key("base_path", .text(.areText), "the path before all addresses of the page, for a proxy: `/tryck/`"),
             Key("url", .text(.areText), "the address under which people open the page, for links in Home Assistant"),
