@@ -102,6 +102,13 @@ extension LanguageServer {
                 $0.code == diagnostic.code && $0.file == diagnostic.file && $0.start == diagnostic.start
             }), after.count(where: \.isOfYAML) <= set.diagnostics.count(where: \.isOfYAML)
         else { return false }
+        // A required key without a value (E114) cannot be removed: it would only be missing instead.
+        func isMissingKey(_ diagnostic: Diagnostic) -> Bool { diagnostic.code == "E202" }
+        if diagnostic.code == "E114", change.text.isEmpty,
+            after.count(where: isMissingKey) > set.diagnostics.count(where: isMissingKey)
+        {
+            return false
+        }
         let known = Set(set.diagnostics.map(\.sentence))
         let new = after.filter { !known.contains($0.sentence) }
         if diagnostic.severity != .error, new.contains(where: { $0.severity == .error }) { return false }

@@ -146,6 +146,13 @@ struct CodeActionTests {
         #expect(Self.titles(text, line: 8) == titles)
     }
 
+    @Test("a key without a value can be removed, unless it is required")
+    func emptyKey() {
+        #expect(Self.titles(Self.rule("    description:"), line: 9) == ["*Remove description:"])
+        let text = Self.rule("").replacing("actions: {log: clicked}", with: "actions:")
+        #expect(Self.titles(text, line: 8) == [])
+    }
+
     /// The text after the first quick fix of a line.
     private static func fixed(_ text: String, line: Int) -> String? {
         var editor = Editor.ready()

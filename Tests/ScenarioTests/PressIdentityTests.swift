@@ -74,6 +74,26 @@ struct PressIdentityTests {
         #expect(result.eventCount == 3)
     }
 
+    @Test("a hold after another time is another event, because the rules decide when a press becomes a hold")
+    func holds() throws {
+        func rules(_ time: String) -> HouseRules {
+            HouseRules(
+                """
+                version: 1
+                buttons: {hall: {address: "80:E4:DA:00:00:02", hold_after: \(time)}}
+                rules:
+                  - {id: hall, triggers: {button: hall, event: hold}, actions: {log: held}}
+                """)
+        }
+        let house = Self.house(rules("1s"), [.hold, .hold])
+        #expect(try HistoryScenarioTests.compare(house, with: rules("1s")).differences == [])
+        let result = try HistoryScenarioTests.compare(house, with: rules("500ms"))
+        let shown = result.differences.map { "\($0.event.name) \($0.before.map(\.text)) \($0.after.map(\.text))" }
+        // The earlier hold comes first.
+        let one = [#"hold [] ["info: held"]"#, #"hold ["info: held"] []"#]
+        #expect(shown == one + one)
+    }
+
     @Test("a recorded result that comes later in a run is no difference, and a longer delay is one")
     func results() throws {
         func rules(_ other: String?, delay: String = "1s") -> HouseRules {

@@ -198,6 +198,7 @@ package struct RuleTrace: Hashable, Sendable {
             name = event.kind.name
             isPublished = event.kind.publishedName != nil
             press = event.presses.map { Press(part: event.facts.part, number: $0.upperBound) }
+            if case .hold(let after) = event.kind { press?.holdAfter = after }
         }
     }
 
@@ -206,6 +207,8 @@ package struct RuleTrace: Hashable, Sendable {
     package struct Press: Hashable, Sendable {
         package var part: ButtonPart?
         package var number: UInt64
+        /// After which duration the press was a hold, for the event `hold`. The rules choose it.
+        package var holdAfter: Duration?
     }
 
     package init() {}
