@@ -108,13 +108,17 @@ package struct LoadResult<Value: Sendable>: Sendable {
 }
 
 extension LoadResult<RuleSet> {
-    /// The values of `!secret` and `!env_var` in the part that could be read, and all of `secrets.yaml`: a file that is not valid
-    /// YAML may use each of them.
+    /// The values of `!secret` and `!env_var` in the part that could be read. If there are errors, also the values of all names that
+    /// follow `!secret` in the texts, because the part that could not be read may use them.
     ///
-    /// - Parameter inputs: those with which the set was loaded.
-    package func confidentialValues(in inputs: LoadInputs) -> ConfidentialValues {
+    /// - Parameters:
+    ///   - inputs: those with which the set was loaded.
+    ///   - texts: the texts of its files.
+    package func confidentialValues(in inputs: LoadInputs, of texts: some Sequence<[UInt8]>) -> ConfidentialValues {
         var found = readable.confidentialValues
-        let secrets = Secrets(in: inputs).placeholders
+        guard value == nil else { return found }
+        let names = texts.reduce(into: Set<String>()) { $0.formUnion(Secrets.names(in: $1)) }
+        let secrets = Secrets(in: inputs).placeholders(of: names)
         found.values.formUnion(secrets.keys)
         found.marks.merge(secrets, uniquingKeysWith: min)
         found.open.subtract(secrets.keys)

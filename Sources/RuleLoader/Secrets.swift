@@ -22,14 +22,30 @@ struct Secrets {
     private var isUnreadable = false
     private var isHidden = false
 
-    /// The values with the names that stand for them in recordings.
-    var placeholders: [String: String] {
+    /// The values of these names, with what stands for them in recordings.
+    func placeholders(of names: Set<String>) -> [String: String] {
         var placeholders: [String: String] = [:]
-        for (name, value) in values where !value.isEmpty {
+        for (name, value) in values where !value.isEmpty && names.contains(name) {
             let placeholder = Checker.placeholder(of: name)
             placeholders[value] = min(placeholders[value] ?? placeholder, placeholder)
         }
         return placeholders
+    }
+
+    /// The names that follow `!secret` in a text, which may be no YAML.
+    static func names(in text: [UInt8]) -> Set<String> {
+        var names: Set<String> = []
+        var rest = text[...]
+        while let tag = rest.firstIndex(of: UInt8(ascii: "!")) {
+            rest = rest[tag...]
+            guard rest.starts(with: "!secret".utf8) else {
+                rest = rest.dropFirst()
+                continue
+            }
+            rest = rest.dropFirst("!secret".utf8.count).drop { " \t\"'".utf8.contains($0) }
+            names.insert(String(decoding: rest.prefix { !" \t\r\n\"',:]}#".utf8.contains($0) }, as: UTF8.self))
+        }
+        return names
     }
 
     /// No secrets, for files without a `!secret`.

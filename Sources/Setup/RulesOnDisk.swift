@@ -83,7 +83,7 @@ package struct RulesOnDisk: Sendable {
         if let secrets = environment.secrets { sources[secrets.name] = secrets.text }
         return LoadedRules(
             result: result, sources: sources, recorded: recorded, secrets: environment.secrets,
-            confidentialValues: result.confidentialValues(in: environment),
+            confidentialValues: result.confidentialValues(in: environment, of: recorded.files.map(\.text)),
             tests: withTests ? result.value.map { RuleTestRunner.run($0) } : nil, searched: searched)
     }
 

@@ -42,9 +42,9 @@ struct RuleSecretTests {
         try house.workshop.write("rules/secrets.yaml", secrets + "fresh: nickel-zz3131\n")
         try house.workshop.write(
             "rules/home.yaml",
-            Self.rules.replacingOccurrences(of: "id: exposes", with: "mode: !secret word\n    id: exposes"))
+            Self.rules.replacingOccurrences(of: "id: exposes", with: "mode: !secret fresh\n    id: exposes"))
         try house.reloaded("error")
-        // A new secret is hidden, too, although the rules with it were refused.
+        // A new secret is hidden, too, although the rules that name it were refused.
         let before = try house.ask("states")
         try house.publish("lead/zz0042", "it is nickel-zz3131")
         try house.workshop.wait { try house.ask("states") != before }

@@ -110,7 +110,7 @@ struct RuleFilesTests {
 
     @Test(
         "a set that is refused has its secrets in the report and in the first configuration, also if it is no YAML",
-        arguments: ["actions: {lgo: !secret word}", "actions: {log: !secret word}, {", "actions: ["])
+        arguments: ["actions: {lgo: !secret word}", "actions: {log: !secret word}, {", "actions: [!secret 'word'"])
     func refusedSecrets(actions: String) throws {
         let rule = "{id: a, triggers: {button: any, event: click}, actions: {log: !env_var WORD}}"
         let tree = Tree([
@@ -122,8 +122,9 @@ struct RuleFilesTests {
         let report = try rules.load().report
         #expect(report.set == nil)
         #expect(report.refusedValues.marks["copper-4711"] == "***word***")
-        #expect(report.refusedValues.values.isSuperset(of: ["copper-4711", "brass-0815"]))
-        #expect(report.refusedValues.open.isDisjoint(with: ["copper-4711", "brass-0815"]))
+        // Other programs may use the file, and their values may be common words.
+        #expect(!report.refusedValues.values.contains("brass-0815"))
+        #expect(!report.refusedValues.open.contains("copper-4711"))
         #expect(!report.refusedValues.values.contains(""))
         #expect(files.initialRules(rules, stateDirectory: tree.path).refusedValues == report.refusedValues)
     }
