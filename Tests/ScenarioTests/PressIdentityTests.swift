@@ -12,7 +12,7 @@ struct PressIdentityTests {
     private static func rules(
         and other: String? = nil, actions: String = #"{log: "hall {{ trigger.event }}"}"#
     ) -> HouseRules {
-        let more = other.map { "- {id: other, triggers: {button: hall, event: \($0)}, actions: {log: other}}" } ?? ""
+        let more = other.map { "- {id: other, triggers: {button: hall, \($0)}, actions: {log: other}}" } ?? ""
         return HouseRules(
             """
             version: 1
@@ -36,7 +36,7 @@ struct PressIdentityTests {
 
     @Test(
         "clicks that are decided at another moment are the same clicks",
-        arguments: ["hold", "double_click", "clicks_3"], [false, true])
+        arguments: ["event: hold", "event: double_click", "clicks: 3"], [false, true])
     func clicks(other: String, isReversed: Bool) throws {
         let sets = [Self.rules(and: other), Self.rules()]
         let house = Self.house(sets[isReversed ? 1 : 0], Array(repeating: .click, count: 10))
@@ -49,7 +49,7 @@ struct PressIdentityTests {
     func doubleClicks() throws {
         let presses: [SimulatedPress] = [.click, .doubleClick, .click, .doubleClick, .click]
         let result = try HistoryScenarioTests.compare(
-            Self.house(Self.rules(and: "double_click"), presses), with: Self.rules())
+            Self.house(Self.rules(and: "event: double_click"), presses), with: Self.rules())
         let shown = result.differences.map { difference in
             "\(difference.event.name) \(difference.before.map(\.text)) \(difference.after.map(\.text))"
         }
@@ -68,7 +68,7 @@ struct PressIdentityTests {
     @Test("two clicks that are decided at one moment are two clicks")
     func together() throws {
         // Two presses in half a second may become three, so both are decided when the pause after them is over.
-        let house = Self.house(Self.rules(and: "clicks_3"), [.doubleClick, .click])
+        let house = Self.house(Self.rules(and: "clicks: 3"), [.doubleClick, .click])
         let result = try HistoryScenarioTests.compare(house, with: Self.rules())
         #expect(result.differences == [])
         #expect(result.eventCount == 3)
@@ -99,7 +99,7 @@ struct PressIdentityTests {
         func rules(_ other: String?, delay: String = "1s") -> HouseRules {
             Self.rules(and: other, actions: "[{run: [notify]}, {log: ended}, {delay: \(delay)}, {log: later}]")
         }
-        let house = Self.house(rules("double_click"), Array(repeating: .click, count: 3))
+        let house = Self.house(rules("event: double_click"), Array(repeating: .click, count: 3))
         // Without the rule for double clicks, the program begins half a second before the recorded result.
         #expect(try HistoryScenarioTests.compare(house, with: rules(nil)).differences == [])
         let slower = try HistoryScenarioTests.compare(house, with: rules(nil, delay: "2s"))
