@@ -102,11 +102,11 @@ extension LanguageServer {
                 $0.code == diagnostic.code && $0.file == diagnostic.file && $0.start == diagnostic.start
             }), after.count(where: \.isOfYAML) <= set.diagnostics.count(where: \.isOfYAML)
         else { return false }
-        // YAML is read up to the first mistake, so a change may leave another one further on, but not in the same line.
-        func isInLine(_ other: Diagnostic) -> Bool {
-            other.isOfYAML && other.file == diagnostic.file && other.start.line == diagnostic.start.line
+        // One mistake of YAML hides the next one, but quotes around a part of a value (E101) and a second key (E103) are new ones.
+        for code in ["E101", "E103"]
+        where after.count(where: { $0.code == code }) > set.diagnostics.count(where: { $0.code == code }) {
+            return false
         }
-        if diagnostic.isOfYAML, after.count(where: isInLine) >= set.diagnostics.count(where: isInLine) { return false }
         // A required key without a value (E114) cannot be removed: it would only be missing instead.
         func isMissingKey(_ diagnostic: Diagnostic) -> Bool { diagnostic.code == "E202" }
         if diagnostic.code == "E114", change.text.isEmpty,
