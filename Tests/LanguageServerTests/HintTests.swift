@@ -206,6 +206,7 @@ struct HintTests {
         "for runs one after another write mode: queued",
         "put it in quotes: \"3\"",
         "quote it, or write it with decimal digits only",
+        "remove this ---",
         "use actions:",
         "use rules:",
         "write \"off\" in quotes, or false",
