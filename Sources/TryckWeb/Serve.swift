@@ -52,7 +52,7 @@ private func answer(
         let response =
             isBaseItself
             ? Response(status: .permanentRedirect, headers: [.location: base])
-            : failed(WebFailure(.notFound, "the page is at \(base)"), request, path: "/")
+            : WebFailure(.notFound, "the page is at \(base)").response(to: request, path: "/")
         return finished(response, site)
     }
     var head = request.head
@@ -60,25 +60,10 @@ private func answer(
     do {
         return finished(try await router.respond(to: Request(head: head, body: request.body), context: context), site)
     } catch let failure as WebFailure {
-        return finished(failed(failure, request, path: head.path ?? "/"), site)
+        return finished(failure.response(to: request, path: head.path ?? "/"), site)
     } catch {
         return finished(WebFailure(.internalServerError, "the request failed; please report this").response, site)
     }
-}
-
-/// The response of a failure: a page for a browser that was led to the address, JSON for others.
-private func failed(_ failure: WebFailure, _ request: Request, path: String) -> Response {
-    let isChange = request.method != .get && request.method != .head
-    guard FailurePage.isWanted(isChange: isChange, accept: request.headers[values: .accept]) else {
-        return failure.response
-    }
-    let text = FailurePage.text(
-        failure.sentence, path: String(path.prefix { $0 != "?" }), advice: failure.needsLink ? .link : .home)
-    var response = Response(
-        status: failure.status, headers: [.contentType: "text/html; charset=utf-8"],
-        body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
-    for field in failure.headers { response.headers[field.name] = field.value }
-    return response
 }
 
 /// Adds the headers that every response has.

@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import JSON
 import NIOCore
+import WebService
 
 /// An error response: a status, and a sentence that tells the user what to do.
 struct WebFailure: Error, HTTPResponseError {
@@ -36,7 +37,27 @@ struct WebFailure: Error, HTTPResponseError {
         return response
     }
 
-    func response(from request: Request, context: some RequestContext) -> Response { response }
+    /// The router calls this for errors of its routes and of what stands before them. Their requests have no base path.
+    func response(from request: Request, context: some RequestContext) -> Response {
+        response(to: request, path: request.uri.path)
+    }
+
+    /// A page for a browser that was led to the address, JSON for others.
+    ///
+    /// - Parameter path: that of the request below the base path.
+    func response(to request: Request, path: String) -> Response {
+        let isChange = request.method != .get && request.method != .head
+        guard FailurePage.isWanted(isChange: isChange, accept: request.headers[values: .accept]) else {
+            return response
+        }
+        let text = FailurePage.text(
+            sentence, path: String(path.prefix { $0 != "?" }), advice: needsLink ? .link : .home)
+        var response = Response(
+            status: status, headers: [.contentType: "text/html; charset=utf-8"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+        for field in headers { response.headers[field.name] = field.value }
+        return response
+    }
 }
 
 extension Response {
