@@ -203,7 +203,11 @@ web: {{listen: "127.0.0.1:{self.port}", password: {PASSWORD}{web}}}
 
         wait('the buttons', ready)
 
+    # Whether a button was pressed.
+    pressed = False
+
     def press(self, button: str, press: str) -> None:
+        self.pressed = True
         self.ask('simulator/press', button=button, press=press)
 
     def end(self) -> None:

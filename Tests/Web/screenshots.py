@@ -68,10 +68,13 @@ def readme(folder: Path) -> None:
 
 def pages(house: House, browser: Browser, take: Callable[[str], None]) -> None:
     browser.open(house)
+    if house.pressed:
+        # The presses of the last round are shown, too.
+        browser.find('.happenings li')
     for button, press in PRESSES:
+        before = browser.all('.happenings li:first-child')
         house.press(button, press)
-        browser.find('.happenings button', button)
-        browser.until('the press to end', lambda: ends(house, browser, press))
+        browser.until('the press to end', lambda: ends(browser, press, before))
     house.press('kitchen', 'down')
     browser.find('.cap.down')
     take('now')
@@ -120,9 +123,11 @@ def go(browser: Browser, page: str) -> None:
     browser.find(f'nav a[aria-current][href$="#{page}"]')
 
 
-def ends(house: House, browser: Browser, press: str) -> bool:
-    """Whether nothing is down and a gesture of that press is in the list."""
+def ends(browser: Browser, press: str, before: list) -> bool:
+    """Whether nothing is down and a gesture of that press is in the list, which began with `before` until then."""
     first = browser.all('.happenings li:first-child')
+    if first == before:
+        return False
     word = press.removeprefix('small_').split('_')[0].replace('turn', 'turned')
     return bool(first) and word in first[0].text and not browser.all('.cap.down') \
         and (press != 'hold' or 'release' in first[0].text)
