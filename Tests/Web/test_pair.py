@@ -22,6 +22,13 @@ def test_button_is_paired_and_named(house: House, browser: Browser) -> None:
     name.clear()
     name.send_keys('\n')
     browser.find('.paired .message', 'The name is removed.')
+    long = 'm' * 64
+    name.send_keys(f'{long}\n')
+    browser.find('.paired .message', long)
+    browser.resize(320, 640)
+    assert browser.run('return document.documentElement.scrollWidth') <= 320
+    browser.resize(1280, 900)
+    name.clear()
     name.send_keys('front door\n')
     browser.find('.paired .message', 'front door')
     browser.find('.stages [aria-current]', 'Name it')
