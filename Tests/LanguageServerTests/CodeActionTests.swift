@@ -153,6 +153,18 @@ struct CodeActionTests {
         #expect(Self.titles(text, line: 8) == [])
     }
 
+    @Test(
+        "the only entry of a mapping cannot be removed, because the key above it would have no value",
+        arguments: [
+            ("actions:\n      - set:\n          guest:", 10, []),
+            ("actions:\n      - set:\n          guest: true\n          mood:", 11, ["*Remove mood:"]),
+        ] as [(String, Int, [String])])
+    func onlyEntry(actions: String, line: Int, expected: [String]) {
+        let text = Self.rule("").replacing("actions: {log: clicked}", with: actions)
+            .replacing("variables: {guest: false}", with: "variables: {guest: false, mood: 3}")
+        #expect(Self.titles(text, line: line) == expected)
+    }
+
     /// The text after the first quick fix of a line.
     private static func fixed(_ text: String, line: Int) -> String? {
         var editor = Editor.ready()

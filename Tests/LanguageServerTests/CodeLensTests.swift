@@ -29,9 +29,9 @@ struct CodeLensTests {
         return editor
     }
 
-    private static func lenses(_ editor: inout Editor) -> [JSONValue] {
-        editor.request("textDocument/codeLens", ["textDocument": ["uri": "file:///home.yaml"]])["result"]?.arrayValue
-            ?? []
+    private static func lenses(_ editor: inout Editor, _ path: String = "/home.yaml") -> [JSONValue] {
+        editor.request("textDocument/codeLens", ["textDocument": ["uri": .string(Editor.uri(path))]])["result"]?
+            .arrayValue ?? []
     }
 
     private static func titles(_ editor: inout Editor) -> [JSONValue?] {
@@ -74,6 +74,49 @@ struct CodeLensTests {
         editor.change("/home.yaml", version: 2, ["text": .string(Self.text)])
         editor.wait(.seconds(1))
         #expect(Self.titles(&editor) == ["▶ run this test", "▶ run this test"])
+    }
+
+    @Test(
+        "after a check that changes lenses, an editor that can be told requests those of all documents again",
+        arguments: [true, false])
+    func refresh(canBeTold: Bool) {
+        let rules = "rules:\n  - id: other\n    triggers: {button: kitchen, event: hold}\n    actions: {log: a}\n"
+        var editor = Editor.ready(
+            [
+                "/h/home.yaml": Self.text.replacing("version: 1\n", with: "version: 1\ninclude: other.yaml\n"),
+                "/h/other.yaml": rules,
+            ],
+            capabilities: ["workspace": ["codeLens": ["refreshSupport": .bool(canBeTold)]]])
+        func requests() -> [JSONValue?] {
+            editor.messages.filter { $0["method"] == "workspace/codeLens/refresh" }.map { $0["id"] }
+        }
+        func change(version: Int64, _ text: String) {
+            editor.change("/h/other.yaml", version: version, ["text": .string(text)])
+            editor.wait(.seconds(1))
+        }
+        func titles() -> [JSONValue?] {
+            Self.lenses(&editor, "/h/home.yaml").map { $0["command"]?["title"] }
+        }
+        editor.open("/h/home.yaml")
+        editor.open("/h/other.yaml")
+        change(version: 2, rules + "# no mistake\n")
+        #expect(requests() == [])
+        change(version: 3, rules + "rulez: []\n")
+        #expect(requests().count == (canBeTold ? 1 : 0))
+        #expect(titles() == [])
+        change(version: 4, rules + "rulez: [1]\n")
+        #expect(requests().count == (canBeTold ? 1 : 0))
+        change(version: 5, rules)
+        #expect(requests().count == (canBeTold ? 2 : 0))
+        #expect(titles() == ["▶ run this test", "▶ run this test"])
+        #expect(Set(requests()).count == requests().count)
+        // Whatever the editor answers, the server says nothing to it.
+        let count = editor.messages.count
+        for id in requests() {
+            editor.send(["jsonrpc": "2.0", "id": id ?? .null, "result": .null])
+            editor.send(["jsonrpc": "2.0", "id": id ?? .null, "error": ["code": -32603, "message": "no"]])
+        }
+        #expect(editor.messages.count == count)
     }
 
     @Test("rules with mistakes run no test, and say so")

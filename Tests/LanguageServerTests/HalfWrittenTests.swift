@@ -153,6 +153,55 @@ struct HalfWrittenTests {
         #expect(answer["error"]?["message"] == "/r/home.yaml is not valid YAML, so its names are not known.")
     }
 
+    // MARK: Files that are opened while another one is half written
+
+    private static let deep = [
+        "/r/home.yaml": "version: 1\ninclude: parts/a.yaml\nbuttons: {kitchen: BF12-C34567}\n",
+        "/r/parts/a.yaml": "include: deep/b.yaml\nvariables: {mood: a}\n",
+        "/r/parts/deep/b.yaml": disk["/r/room.yaml"] ?? "",
+    ]
+
+    @Test(
+        "a file that is opened belongs to the set that includes it, while a file of that set is half written",
+        arguments: [
+            ("/r/home.yaml", "/r/parts/deep/b.yaml"), ("/r/home.yaml", "/r/parts/a.yaml"),
+            ("/r/parts/a.yaml", "/r/parts/deep/b.yaml"),
+        ], [true, false])
+    func openedLater(files: (broken: String, opened: String), wasValid: Bool) {
+        let (broken, opened) = files
+        let half = (Self.deep[broken] ?? "") + "groups: {"
+        var editor = Editor.ready(Self.deep)
+        if broken != "/r/home.yaml" { editor.open("/r/home.yaml") }
+        if wasValid {
+            editor.open(broken)
+            editor.change(broken, version: 2, ["text": .string(half)])
+            editor.wait(.seconds(1))
+        } else {
+            editor.open(broken, half)
+        }
+        editor.open(opened)
+        #expect(editor.problems(opened) == [])
+        #expect(editor.problems(broken).allSatisfy { $0.hasPrefix("E101") } && !editor.problems(broken).isEmpty)
+        editor.change(opened, version: 2, ["text": .string((Self.deep[opened] ?? "") + "# x\n")])
+        editor.wait(.seconds(1))
+        #expect(editor.problems(opened) == [])
+        // Afterwards they are checked together.
+        editor.change(broken, version: 3, ["text": .string(Self.deep[broken] ?? "")])
+        editor.change(opened, version: 3, ["text": "rulez: []\n"])
+        editor.wait(.seconds(1))
+        #expect(editor.problems(broken) == [])
+        #expect(editor.problems(opened) == ["E201:1"])
+    }
+
+    @Test("a file that was opened before a half-written entry file belongs to its set once the saved text is read")
+    func openedEarlier() {
+        var editor = Editor.ready(Self.deep)
+        editor.open("/r/parts/deep/b.yaml")
+        #expect(editor.problems("/r/parts/deep/b.yaml") != [])
+        editor.open("/r/home.yaml", (Self.deep["/r/home.yaml"] ?? "") + "groups: {")
+        #expect(editor.problems("/r/parts/deep/b.yaml") == [])
+    }
+
     // MARK: Renaming
 
     @Test(

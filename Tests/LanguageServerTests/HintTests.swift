@@ -50,8 +50,24 @@ struct HintTests {
             $0["code"] == diagnostic["code"] && $0["range"]?["start"] == diagnostic["range"]?["start"]
         }
         #expect(!isLeft, "\(path): \(title) leaves \(diagnostic)")
-        let new = Self.new(left, besides: editor.diagnostics[uri]?["diagnostics"]?.arrayValue ?? [])
+        let before = editor.diagnostics[uri]?["diagnostics"]?.arrayValue ?? []
+        #expect(
+            emptyKeys(left, above: diagnostic).isSubset(of: emptyKeys(before, above: diagnostic)),
+            "\(path): \(title) leaves a key without a value")
+        let new = Self.new(left, besides: before)
         expect(edits[0], makes: new, insteadOf: diagnostic, "\(path): \(title)")
+    }
+
+    /// The places of keys and entries without a value in the lines above a mistake, and before it in its line.
+    private static func emptyKeys(_ diagnostics: [JSONValue], above diagnostic: JSONValue) -> Set<[Int64]> {
+        func place(_ diagnostic: JSONValue) -> [Int64] {
+            let start = diagnostic["range"]?["start"]
+            return [start?["line"]?.integerValue ?? 0, start?["character"]?.integerValue ?? 0]
+        }
+        return Set(
+            diagnostics.filter { $0["code"] == "E114" }.map(place).filter {
+                $0.lexicographicallyPrecedes(place(diagnostic))
+            })
     }
 
     /// The problems that are reported only after a fix. Whether a program can be found (W702) is not known when it is offered.
