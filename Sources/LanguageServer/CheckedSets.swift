@@ -55,11 +55,19 @@ struct CheckedSets: Sendable {
             .compactMap { key, _ in keys.first { $0.value == key && $0.key != path }?.key }
     }
 
-    /// The entry files of the sets that contain a file, that of its own set first. The file itself is none of them.
+    /// The entry files of the sets that contain a file, that of its own set first. The file itself is none of them. A set also
+    /// contains what it contained at its last complete check, because the includes of a half-written file are not known.
     func entries(ofSetsWith path: String) -> [String] {
-        let others = last.filter { $0.key != keys[path] && $0.value.contains(path) }.sorted { $0.key < $1.key }
+        let others = last.filter { key, set in
+            key != keys[path] && (set.contains(path) || complete[key]?.contains(path) ?? false)
+        }.sorted { $0.key < $1.key }
         return ([set(of: path)].compactMap(\.self) + others.map(\.value)).map(\.entry.name)
             .filter { !$0.isEmpty && $0 != path }
+    }
+
+    /// The entry files of the sets that contained a file when all of their files were valid YAML for the last time.
+    func entries(ofCompleteSetsWith path: String) -> Set<String> {
+        Set(complete.values.filter { $0.contains(path) }.map(\.entry.name))
     }
 
     /// The names of the files of a document's set for completions, by the names of the files.
@@ -101,10 +109,15 @@ struct CheckedSets: Sendable {
         return members
     }
 
-    /// A check of other texts than those in the editor has read a set, of which only the names are used.
-    mutating func takeIfComplete(_ set: CheckedSet) {
-        if set.isComplete { complete[set.key] = set }
+    /// A check of other texts than those in the editor has read a set whose files are all valid YAML. Only its names are used.
+    ///
+    /// - Parameter open: the paths of the open documents.
+    /// - Returns: the open documents of the set that were taken for parts of other sets, because its includes were not known.
+    mutating func takeComplete(_ set: CheckedSet, open: some Sequence<String>) -> [String] {
+        let isNew = complete[set.key] == nil && last[set.key] != nil
+        complete[set.key] = set
         removeUnused()
+        return isNew ? open.filter { set.file($0) != nil && keys[$0] != set.key } : []
     }
 
     /// The document belongs to no set, or was closed.

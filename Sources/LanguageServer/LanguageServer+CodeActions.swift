@@ -89,7 +89,7 @@ extension LanguageServer {
     ///
     /// A problem elsewhere that is reported only now is not new, because the mistake has hidden it: the value of a misspelled key
     /// is checked once the key is right, and everything is checked once the file is YAML. New is
-    /// - a mistake of YAML, such as a key that is there twice,
+    /// - a mistake of YAML, such as a key that is there twice or has no value any more,
     /// - a problem in the text that the change writes, unless the file was no YAML before or a key is missing (E202), which is
     ///   reported at the first key of its mapping,
     /// - an error in place of a warning.
@@ -113,6 +113,16 @@ extension LanguageServer {
             after.count(where: isMissingKey) > set.diagnostics.count(where: isMissingKey)
         {
             return false
+        }
+        // Without its only entry, the key above has no value instead. What is before a change keeps its place.
+        if diagnostic.code == "E114" {
+            func places(_ diagnostics: [Diagnostic]) -> Set<SourcePosition> {
+                Set(
+                    diagnostics.filter {
+                        $0.code == "E114" && $0.file == file.name && $0.start < diagnostic.start
+                    }.map(\.start))
+            }
+            guard places(after).isSubset(of: places(set.diagnostics)) else { return false }
         }
         let known = Set(set.diagnostics.map(\.sentence))
         let new = after.filter { !known.contains($0.sentence) }

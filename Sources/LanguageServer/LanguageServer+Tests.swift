@@ -9,8 +9,11 @@ extension LanguageServer {
     /// `tryck test` does with this test alone.
     static let runTest = "tryck.runTest"
 
-    /// A lens at each test of a document without mistakes in its set, which runs it and shows whether it has passed, and one at each rule, which shows its
-    /// last run in the daemon.
+    /// A lens at each test of a document without mistakes in its set, which runs it and shows whether it has passed, and one at
+    /// each rule, which shows its last run in the daemon.
+    ///
+    /// As other requests, this one does not wait for the check of a change that was made just before. If that check changes the
+    /// lenses, the editor is told to request them again.
     ///
     /// Only the daemon of the `tryck.yaml` that names the set is asked, because another one may have other rules with these ids.
     ///
@@ -85,9 +88,32 @@ extension LanguageServer {
             "jsonrpc": "2.0", "method": "window/showMessage",
             "params": ["type": failures.isEmpty ? 3 : 1, "message": .string(text)],
         ])
-        if client.refreshesLenses {
-            send(["jsonrpc": "2.0", "id": "lenses", "method": "workspace/codeLens/refresh"])
-        }
+        refreshLenses()
         return ["passed": .bool(failures.isEmpty), "text": .string(text)]
+    }
+
+    /// What the lenses of a document show beside what its text and the daemon say.
+    struct LensState: Hashable {
+        var canRun: Bool
+        var results: [String: Bool]
+        var configuration: String?
+    }
+
+    /// Those of the documents whose sets are known.
+    var lensStates: [String: LensState] {
+        var states: [String: LensState] = [:]
+        for path in documents.keys {
+            guard let set = set(of: path) else { continue }
+            states[path] = LensState(
+                canRun: set.value != nil, results: sets.testResults(of: path), configuration: set.configurationPath)
+        }
+        return states
+    }
+
+    /// Tells the editor to request the lenses of all documents again, if it can be told.
+    mutating func refreshLenses() {
+        guard client.refreshesLenses else { return }
+        refreshCount += 1
+        send(["jsonrpc": "2.0", "id": .string("lenses\(refreshCount)"), "method": "workspace/codeLens/refresh"])
     }
 }

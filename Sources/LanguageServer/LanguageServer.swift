@@ -120,6 +120,8 @@ package struct LanguageServer: Sendable {
     private var renameRequest: RenameRequest?
     /// The answers of daemons about the last runs of rules.
     var lastRuns = LastRuns()
+    /// How often the editor was told to request lenses again. The number is part of the request's identifier.
+    var refreshCount = 0
     private var timer: Instant?
     var effects: [Effect] = []
 
@@ -427,8 +429,9 @@ package struct LanguageServer: Sendable {
         begin(
             SetCheck(
                 of: path, lastEntry: lastEntry(of: path), knownEntries: sets.entries(ofSetsWith: path),
-                knownNames: sets.names(of: path), open: documents.mapValues(\.octets),
-                versions: documents.compactMapValues(\.version), variables: variables))
+                completeEntries: sets.entries(ofCompleteSetsWith: path), knownNames: sets.names(of: path),
+                open: documents.mapValues(\.octets), versions: documents.compactMapValues(\.version),
+                variables: variables))
     }
 
     private mutating func begin(_ check: SetCheck) {
@@ -458,7 +461,8 @@ package struct LanguageServer: Sendable {
         begin(
             SetCheck(
                 of: path, lastEntry: lastEntry(of: path), knownEntries: sets.entries(ofSetsWith: path),
-                knownNames: sets.names(of: path), open: valid, versions: [:], variables: variables))
+                completeEntries: sets.entries(ofCompleteSetsWith: path), knownNames: sets.names(of: path), open: valid,
+                versions: [:], variables: variables))
         return true
     }
 
@@ -496,7 +500,9 @@ package struct LanguageServer: Sendable {
         isChecking = false
         if isCheckOfSavedTexts {
             isCheckOfSavedTexts = false
-            if let set = check.result { sets.takeIfComplete(set) }
+            if let set = check.result, set.isComplete {
+                for document in sets.takeComplete(set, open: documents.keys) { due[document] = now }
+            }
         } else if documents[check.path] != nil {
             take(check)
             if beginCheckOfSavedTexts(of: check.path) { return }
@@ -506,6 +512,7 @@ package struct LanguageServer: Sendable {
     }
 
     private mutating func take(_ check: SetCheck) {
+        let lenses = lensStates
         if let set = check.result {
             for path in sets.take(set, of: check.path, open: documents.keys) {
                 if let time = due[path], time <= checkStart { due[path] = nil }
@@ -516,6 +523,10 @@ package struct LanguageServer: Sendable {
         lastRuns.keepOnly(sets.configurationPaths)
         outlines.keepOnly(sets.fileNames + Array(documents.keys))
         publish(versions: check.versions, except: Set(due.filter { $0.value > checkStart }.keys))
+        // An editor requests the lenses of a document when that document changes. This is before its check, and not when another
+        // document of its set changes.
+        let states = lensStates
+        if lenses.contains(where: { path, state in states[path] != state }) { refreshLenses() }
     }
 
     // MARK: Daemons

@@ -28,9 +28,9 @@ package enum DiskAnswer: Sendable {
 /// Checks the rule set that a file belongs to, with the texts in the editor in place of those on the disk.
 ///
 /// The entry file of the set is, in this order: the one that the nearest `tryck.yaml` names under `rules`; that of a set of an
-/// open document that includes the file; a file in the same directory, or the one above, that includes the file; the file
-/// itself. The check is a value with the texts of the
-/// editor as they were when it began.
+/// open document that includes the file, or did before a file of that set was half written; an entry file in the same directory,
+/// or the one above, whose set includes the file; the file itself. The check is a value with the texts of the editor as they
+/// were when it began.
 package struct SetCheck: Sendable {
     /// How many directories are searched upwards for a `tryck.yaml`.
     private static let maximumDepth = 32
@@ -66,6 +66,8 @@ package struct SetCheck: Sendable {
     private let lastEntry: String?
     /// The entry files of the sets that contain the file, as far as they were checked.
     private var knownEntries: ArraySlice<String>
+    /// The entry files of the sets that contained the file when all of their files were valid YAML for the last time.
+    private let completeEntries: Set<String>
     /// True while one of them is read.
     private var isReadingKnownEntry = false
     /// The names of the files of the set at its last check.
@@ -84,15 +86,19 @@ package struct SetCheck: Sendable {
     /// - Parameters:
     ///   - lastEntry: the entry file of the set to which the file belonged before.
     ///   - knownEntries: the entry files of the sets that contain the file, as far as they were checked.
+    ///   - completeEntries: the entry files of the sets that contained the file when all of their files were valid YAML for the
+    ///     last time.
     ///   - knownNames: the names of the files of the set at its last check.
     ///   - open: the texts in the editor. A file without one has the text on the disk.
     init(
-        of path: String, lastEntry: String?, knownEntries: [String], knownNames: [String: NamesOfFile],
-        open: [String: [UInt8]], versions: [String: Int64], variables: [String: String]
+        of path: String, lastEntry: String?, knownEntries: [String], completeEntries: Set<String>,
+        knownNames: [String: NamesOfFile], open: [String: [UInt8]], versions: [String: Int64],
+        variables: [String: String]
     ) {
         self.path = path
         self.lastEntry = lastEntry
         self.knownEntries = knownEntries[...]
+        self.completeEntries = completeEntries
         self.knownNames = knownNames
         self.open = open
         self.versions = versions
@@ -278,11 +284,12 @@ package struct SetCheck: Sendable {
         tryNextCandidate()
     }
 
-    /// True if the file is taken for a part of the set although no file is known to include it: the entry file is not valid
-    /// YAML, and the file belonged to its set before, or `tryck.yaml` names the entry file and the file lies below it.
-    /// As a set of its own, the file would have mistakes that it has not, and a rename would miss the other files.
+    /// True if the file is taken for a part of the set although no file is known to include it: a file of the set is not valid
+    /// YAML, and one of them included the file when all were; or the entry file is not valid YAML, and the file belonged to its
+    /// set before, or `tryck.yaml` names the entry file and the file lies below it. As a set of its own, the file would have mistakes that it has not, and a rename would miss the other files.
     private var mayBelong: Bool {
         let entry = attempt.entry.name
+        if !attempt.isComplete, completeEntries.contains(entry) { return true }
         guard FileOutline(attempt.entry) == nil else { return false }
         if entry == lastEntry { return true }
         guard isNamed, path.hasPrefix(PathText.join(PathText.directory(of: entry), "")), let text = open[path] else {
