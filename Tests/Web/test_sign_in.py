@@ -31,3 +31,13 @@ def test_password_lets_in_and_five_wrong_ones_lock_out(own_house: House, browser
         browser.find('#password').send_keys('wrong\n')
         browser.until('an answer', lambda: browser.find('.sign-in button').is_enabled())
     browser.find('.sign-in [role=alert]', 'Try again in')
+
+
+def test_session_that_ends_elsewhere_leaves_only_the_form(house: House, browser: Browser) -> None:
+    browser.open(house)
+    # As a sign-out in another tab: this page learns of it when its stream has ended.
+    assert browser.call('POST', 'logout')['status'] == 204
+    browser.find('#password')
+    assert not browser.all('#banner')
+    browser.find('#password').send_keys(PASSWORD + '\n')
+    browser.find('.signed-in main h1')

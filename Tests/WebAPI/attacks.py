@@ -133,6 +133,7 @@ def refusals(site: Site) -> None:
         return answer.status, answer.body.decode()
     for path, host, status, sentence in [
         ('/?token=' + '0' * 32, None, 401, 'This link was used or is too old'),
+        ('/?token=' + '0' * 32, None, 401, '<a href="./">Sign in with the password instead</a>'),
         ('/nowhere/at/all', None, 404, 'There is no file nowhere/at/all'),
         ('/', 'evil.example', 403, 'The page is not served under the name evil.example'),
     ]:

@@ -31,9 +31,12 @@ struct FailurePageTests {
         #expect(page.contains("<a href=\"\(base.isEmpty ? "./" : base)\">"))
     }
 
-    @Test("a link that was used is answered with how to get another")
-    func link() {
-        let page = FailurePage.text("this link was used", path: "/", advice: .link)
+    @Test(
+        "a link that was used is answered with how to get another, and with the way to the password if there is one",
+        arguments: [true, false])
+    func link(hasPassword: Bool) {
+        let page = FailurePage.text("this link was used", path: "/", advice: .link(hasPassword: hasPassword))
         #expect(page.contains("<p>This link was used.</p>") && page.contains("<code>tryck web</code>"))
+        #expect(page.contains("<a href=\"./\">Sign in with the password instead</a>") == hasPassword)
     }
 }

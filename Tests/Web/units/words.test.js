@@ -97,8 +97,13 @@ test("steps of pairing", () => {
 });
 
 test("rules: counters, and what came last", () => {
-  assert.equal(counters({started: 12, failed: 1, dropped_cooldown: 2, disabled: 1}), "12 runs, 1 failed, 3 stopped");
   const run = {result: "completed", started_at: "2026-11-26T10:00:00Z"};
+  const stats = {started: 12, failed: 1, dropped_cooldown: 2, disabled: 1};
+  assert.equal(counters({stats, last_run: run}), "12 runs, 1 failed, 3 stopped");
+  assert.equal(counters({stats: {started: 0}, last_run: null}), "0 runs");
+  // The counters of a rule that was changed begin anew, and its last run is kept.
+  assert.equal(counters({stats: {}, last_run: run}), "0 runs since it was changed");
+  assert.equal(counters({stats: {started: 0, disabled: 2}, last_run: run}), "0 runs since it was changed, 2 stopped");
   const stop = {at: "2026-11-26T10:00:01Z", gate: "dropped_rate"};
   assert.equal(lastOf({last_run: run, last_stopped: stop}).outcome, "dropped_rate");
   assert.equal(lastOf({last_run: run, last_stopped: null}).outcome, "completed");
