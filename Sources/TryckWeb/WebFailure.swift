@@ -9,20 +9,20 @@ struct WebFailure: Error, HTTPResponseError {
     let status: HTTPResponse.Status
     let sentence: String
     var headers: HTTPFields = [:]
-    /// True if another link for signing in helps.
-    var needsLink = false
+    /// What a page about the error advises.
+    var advice = FailurePage.Advice.home
     /// Further members of the body.
     var members: [JSONValue.Member] = []
 
     init(
         _ status: HTTPResponse.Status, _ sentence: String, headers: HTTPFields = [:], members: [JSONValue.Member] = [],
-        needsLink: Bool = false
+        advice: FailurePage.Advice = .home
     ) {
         self.status = status
         self.sentence = sentence
         self.headers = headers
         self.members = members
-        self.needsLink = needsLink
+        self.advice = advice
     }
 
     static func tooLong(_ limit: Int) -> WebFailure {
@@ -50,8 +50,7 @@ struct WebFailure: Error, HTTPResponseError {
         guard FailurePage.isWanted(isChange: isChange, accept: request.headers[values: .accept]) else {
             return response
         }
-        let text = FailurePage.text(
-            sentence, path: String(path.prefix { $0 != "?" }), advice: needsLink ? .link : .home)
+        let text = FailurePage.text(sentence, path: String(path.prefix { $0 != "?" }), advice: advice)
         var response = Response(
             status: status, headers: [.contentType: "text/html; charset=utf-8"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: text)))

@@ -22,9 +22,10 @@ package enum FailurePage {
         let home = base.isEmpty ? "./" : base
         let next =
             switch advice {
-            case .link:
+            case .link(let hasPassword):
                 "On the machine that runs Tryck, enter <code>tryck web</code> and open the link that it prints. "
                     + "Each link can be used once, within ten minutes."
+                    + (hasPassword ? "</p>\n<p><a href=\"\(home)\">Sign in with the password instead</a>" : "")
             case .home: "<a href=\"\(home)\">Open the page of Tryck</a>"
             }
         return """
@@ -54,8 +55,8 @@ package enum FailurePage {
     }
 
     package enum Advice: Hashable, Sendable {
-        /// Another link for signing in.
-        case link
+        /// Another link for signing in, or the password if there is one.
+        case link(hasPassword: Bool)
         /// The beginning of the page, whose files may be asked for without a session.
         case home
     }

@@ -162,8 +162,12 @@ async function start() {
 }
 
 function showSignIn() {
+  // A second answer that says so must not take away what was typed meanwhile.
+  if (main.querySelector(".sign-in")) return;
   document.body.classList.remove("signed-in");
   page = null;
+  // The stream has ended with the session, and nothing is drawn any more that could take back what the banner says.
+  banner.hidden = true;
   main.replaceChildren(createSignIn(session?.password ?? true, comeBack));
   main.querySelector("input")?.focus();
 }

@@ -3,12 +3,16 @@
 import {drawList, h, setAttribute, setText} from "./dom.js";
 import {count, duration, outcomeTone, outcomeWords, shortOutcome, spaced, timeOrDate} from "./words.js";
 
-/** The counters of a rule in words: `12 runs, 1 failed, 3 stopped`. */
-export function counters(stats) {
+/**
+ * The counters of a rule in words: `12 runs, 1 failed, 3 stopped`. They begin anew when the rule changes, while its last run
+ * is kept.
+ */
+export function counters({stats, last_run: ran}) {
   const stopped = Object.entries(stats)
     .filter(([name]) => name.startsWith("dropped_") || name === "disabled").reduce((sum, [, number]) => sum + number, 0);
   return [
-    count(stats.started ?? 0, "run"), stats.failed ? `${stats.failed} failed` : "", stopped ? `${stopped} stopped` : "",
+    count(stats.started ?? 0, "run") + (ran && !stats.started ? " since it was changed" : ""),
+    stats.failed ? `${stats.failed} failed` : "", stopped ? `${stopped} stopped` : "",
   ].filter(Boolean).join(", ");
 }
 
@@ -86,7 +90,7 @@ export function createRuleList(app, onopen) {
         const cause = latest?.cause.button ? `${latest.cause.button} ${spaced(latest.cause.event)}` : "by request";
         const length = latest?.cause.duration_ms ? `, ${duration(latest.cause.duration_ms)}` : "";
         setText(last, latest ? `${timeOrDate(latest.at)}, ${cause}${length}` : "");
-        setText(counts, counters(rule.stats));
+        setText(counts, counters(rule));
       },
     };
   }

@@ -33,7 +33,8 @@ func addStaticRoutes(to router: Router<SiteContext>, _ site: Site) {
         }
         guard let cookie = site.signIn.redeem(String(token), at: Site.now, Site.wallClock) else {
             throw WebFailure(
-                .unauthorized, "this link was used or is too old; tryck web prints another one", needsLink: true)
+                .unauthorized, "this link was used or is too old; tryck web prints another one",
+                advice: .link(hasPassword: site.signIn.hasPassword))
         }
         return Response(status: .seeOther, headers: [.location: "./", .setCookie: cookieText(cookie, site)])
     }
