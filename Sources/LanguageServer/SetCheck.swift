@@ -284,9 +284,10 @@ package struct SetCheck: Sendable {
         tryNextCandidate()
     }
 
-    /// True if the file is taken for a part of the set although no file is known to include it: a file of the set is not valid
-    /// YAML, and one of them included the file when all were; or the entry file is not valid YAML, and the file belonged to its
-    /// set before, or `tryck.yaml` names the entry file and the file lies below it. As a set of its own, the file would have mistakes that it has not, and a rename would miss the other files.
+    /// True if the file is taken for a part of the set although no file is known to include it. Either a file of the set is missing
+    /// or not valid YAML, and the set contained the file when none was. Or the entry file is not valid YAML, and the file belonged
+    /// to its set before, or `tryck.yaml` names the entry file and the file lies below it. As a set of its own, the file would
+    /// have mistakes that it has not, and a rename would miss the other files.
     private var mayBelong: Bool {
         let entry = attempt.entry.name
         if !attempt.isComplete, completeEntries.contains(entry) { return true }
