@@ -9,8 +9,8 @@ extension LanguageServer {
     /// `tryck test` does with this test alone.
     static let runTest = "tryck.runTest"
 
-    /// A lens at each test of a document without mistakes in its set, which runs it and shows whether it has passed, and one at each rule, which shows its
-    /// last run in the daemon.
+    /// A lens at each test, which runs the test and shows whether it has passed, and a lens at each rule, which shows its last run
+    /// in the daemon. The tests of a set with mistakes have no lens, because they cannot run.
     ///
     /// Only the daemon of the `tryck.yaml` that names the set is asked, because another one may have other rules with these ids.
     ///

@@ -29,8 +29,7 @@ package enum DiskAnswer: Sendable {
 ///
 /// The entry file of the set is, in this order: the one that the nearest `tryck.yaml` names under `rules`; that of a set of an
 /// open document that includes the file; a file in the same directory, or the one above, that includes the file; the file
-/// itself. The check is a value with the texts of the
-/// editor as they were when it began.
+/// itself. The check is a value with the texts of the editor as they were when it began.
 package struct SetCheck: Sendable {
     /// How many directories are searched upwards for a `tryck.yaml`.
     private static let maximumDepth = 32
