@@ -23,8 +23,8 @@ extension FeedSource {
         /// The first and the last message that this process took and that is not settled.
         var open: ClosedRange<Int>?
         var formerOpen: FormerOpen?
-        /// The number of the last message that this process took, or that it knows to have been taken and told its owner; `nil` if the
-        /// owner knows of none.
+        /// The number of the last message that the owner knows to be taken: by this process (`Effect.took`), or by another one
+        /// (`Effect.inherited`). `nil` if it knows of none.
         var lastTaken: Int?
         /// The numbers of the claims that were published on this connection and that the broker has not acknowledged, in order.
         var announced: [Int] = []
@@ -65,7 +65,7 @@ extension FeedSource {
             return taken.first { $0.number >= first }?.at
         }
 
-        /// When the first message was taken that is open; `nil` if none is.
+        /// When the first of the open messages was taken; `nil` if no message is open.
         var openSince: Instant? { open.flatMap { open in taken.first { $0.number >= open.lowerBound }?.at } }
 
         init() {}
@@ -73,7 +73,8 @@ extension FeedSource {
         init(own position: FeedPosition) {
             claim = position.claim
             accounted = min(position.done, position.claim.number)
-            // What an earlier process of this engine has claimed and not done is inherited as from another engine.
+            // The messages that an earlier process of this engine has claimed and not done are inherited like those of another
+            // engine.
             lastTaken = accounted
         }
 
@@ -103,7 +104,7 @@ extension FeedSource {
             forgetTaken()
         }
 
-        /// What was taken belongs to a former installation of the site, which has counted from 1 as this one does.
+        /// Forgets the messages of a former installation of the site. Their numbers mean other messages in this installation.
         mutating func forgetFormer() {
             open = nil
             unconfirmed = nil
@@ -120,7 +121,8 @@ extension FeedSource {
             unconfirmed = (unconfirmed?.lowerBound ?? previous + 1)...number
             let first = min(unconfirmed?.lowerBound ?? number, open?.lowerBound ?? number)
             taken.removeAll { $0.number < first }
-            // Of the two oldest, the earlier time stays: then too much is given up, and nothing is acted on that is reported.
+            // The two oldest entries become one, with the number of the second and the time of the first. If the second message is
+            // given up, so is what the first one has caused. With its own time, rules would go on with messages that are reported.
             if taken.count == Self.maximumTaken {
                 taken[1].at = taken[0].at
                 taken.removeFirst()

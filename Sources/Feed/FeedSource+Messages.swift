@@ -173,7 +173,7 @@ extension FeedSource {
         unacknowledgedCount = max(0, unacknowledgedCount - 1)
         guard let feed = FeedTopic(name), let id = feed.button else { return }
         let key = ButtonKey(site: feed.site, button: id)
-        // The broker has not got it, also if it is not published again now.
+        // The broker does not have the message. This is noted even if this engine does not lead now and publishes nothing again.
         switch feed.kind {
         case .cursor: self[key]?.notPublished()
         case .done: self[key]?.heardDone = nil

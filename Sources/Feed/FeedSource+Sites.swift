@@ -110,7 +110,7 @@ extension FeedSource {
             }
         }
         // The site may have been away when this engine began to lead.
-        if term != nil { answeredRestore(of: name) }
+        if term != nil { reportRestoreAgain(of: name) }
     }
 
     /// Answers a hello that counts as an old one. This is done at most once in `staleHelloReplyInterval`, because a site of an
@@ -220,7 +220,7 @@ extension FeedSource {
         }
         guard isRoom(for: key) else { return }
         heard(term: claim.term)
-        restoreIsAnswered(by: claim, at: key.site)
+        noteAnswer(claim, at: key.site)
         // Our own messages come back after later ones were sent.
         guard self[key]?.heardClaim?.covers(claim) != true else { return }
         sites[key.site, default: Site()].buttons[key.button, default: Button()].heardClaim = claim

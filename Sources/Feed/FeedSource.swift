@@ -52,7 +52,7 @@ package struct FeedSource: Sendable {
         case acknowledged(topicName: String)
         /// A message of `Effect.publish` was not published, and the connection is still up.
         case refused(topicName: String)
-        /// The open messages of a button are given up, because they belong to a gesture with messages that are.
+        /// Give up the open messages of a button, because other messages of the same gesture were given up.
         case giveUp(site: String, ButtonID)
         /// The process ends, or cannot record any more: publish how far everything is done. `standBy` follows.
         case resign
@@ -221,7 +221,7 @@ package struct FeedSource: Sendable {
             self.term = term
             highestTerm = max(highestTerm, term)
             for key in knownKeys { if isRaised { announceIfNeeded(key) } else { lead(key, at: now) } }
-            for site in sites.keys.sorted() { answeredRestore(of: site) }
+            for site in sites.keys.sorted() { reportRestoreAgain(of: site) }
         case .fence: stop()
         case .standBy:
             stop()
@@ -282,7 +282,8 @@ package struct FeedSource: Sendable {
         stop()
         isConnected = false
         unacknowledgedCount = 0
-        // What is given up comes first, so that nothing is recognised in it because the site is gone.
+        // `gaveUp` comes before `offline`: otherwise the end of the link to the site would complete gestures of presses that are
+        // given up.
         var givenUp: [GivenUp] = []
         for key in allKeys {
             if let since = self[key]?.givenUpSince {

@@ -106,7 +106,7 @@ package struct GestureRecogniser: Sendable {
         for row in rows.indices { rearm(row) }
     }
 
-    /// True if a press of the button is down or may become part of a gesture, or a rotation is collected.
+    /// True if a press of the button is down or may become part of a gesture, or if a rotation is being collected.
     package func hasUndecided(of button: ButtonID) -> Bool { rowIndices[button].map { rows[$0].hasUndecided } ?? false }
 
     /// Handles an input, and returns the gestures and movements that it completes, in order.
@@ -144,7 +144,7 @@ package struct GestureRecogniser: Sendable {
             rearm(row)
         case .abandoned(let buttons):
             let abandoned = buttons.compactMap { rowIndices[$0] }
-            // A chord that fails releases none of these presses.
+            // All presses are abandoned before `endMembership`, which may end a chord. The chord then releases none of them.
             for row in abandoned { rows[row].abandon() }
             for row in abandoned {
                 endMembership(of: row, at: now, into: &output)

@@ -32,7 +32,8 @@ extension PressMachine {
             if let lasted { press.at = press.at - lasted }
             report(.up, press, heldFor: lasted ?? .zero, into: &output)
             if let lasted {
-                // Rules accept the end of each hold that they have accepted, and how late this one was is not known.
+                // Rules accept the end of a hold if they have accepted the hold. How late the hold was reported is not known, so it
+                // counts as reported in time.
                 press.hold = RecognisedEvent.Lateness(wasQueued: false, age: .zero)
                 report(.holdRelease, press, heldFor: lasted, into: &output)
             }
@@ -46,8 +47,8 @@ extension Grammar {
     private static let buttonsHoldAfter = Ticks(Vocabulary.buttonsHoldAfter)
     private static let buttonsClickGap = Ticks(Vocabulary.buttonsClickGap)
 
-    /// How long a press was held at least that the button classifies so and of which a hold may have been reported; `nil` if none can
-    /// have been.
+    /// The least time for which a press was held that ends with this release, if a hold of the press may have been reported; `nil`
+    /// if no hold can have been reported.
     func leastHold(endingWith release: PressStep.Release) -> Ticks? {
         guard let stage = holdStages.first else { return nil }
         // The second press of a double click is no hold.

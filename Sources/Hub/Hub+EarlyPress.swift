@@ -89,8 +89,11 @@ extension Hub {
         omitActions(Array(press.effects[next..<press.effects.count - 1]), at: now)
     }
 
-    /// Removes actions that were carried out early from the effects of a press, if their order or their numbers differ from those
-    /// of the early effects, so that no action is carried out twice. Reports the end of each removed action to its run.
+    /// Removes effects of a press that cannot be carried out any more: actions that were carried out early, in another place or
+    /// under another number, and jobs whose number an early job has already.
+    ///
+    /// An edge reports the end of an early action under its early number. If the run knows the action under another number, or if
+    /// the job was not started at all, this function reports the end to the run, because no edge will.
     ///
     /// - Parameter early: the early effects that were not found in their places.
     private mutating func omitActions(_ early: [Effect], at now: Instant) {

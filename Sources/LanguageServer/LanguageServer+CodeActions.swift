@@ -85,37 +85,36 @@ extension LanguageServer {
         return fixes
     }
 
-    /// True if a change removes a diagnostic and makes no new problem.
+    /// True if a change removes a diagnostic and causes no other problem.
     ///
-    /// A problem elsewhere that is reported only now is not new, because the mistake has hidden it: the value of a misspelled key
-    /// is checked once the key is right, and everything is checked once the file is YAML. New is
-    /// - a mistake of YAML, such as a key that is there twice or has no value any more,
-    /// - a problem in the text that the change writes, unless the file was no YAML before or a key is missing (E202), which is
-    ///   reported at the first key of its mapping,
-    /// - an error in place of a warning.
+    /// A diagnostic that appears with the change was usually there before, and hidden by the mistake: the value of a misspelled key
+    /// is checked only when the key is right, and everything is checked only when the file is valid YAML. The change has caused
+    /// - further mistakes of YAML, such as a second key with the same name, or a key that has no value any more,
+    /// - problems in the text that it writes, if the file was valid YAML before. A missing key (E202) is not among them, because it
+    ///   is reported at the first key of its mapping,
+    /// - errors, if it removes a warning.
     private func solves(_ diagnostic: Diagnostic, _ change: TextChange, _ set: CheckedSet, _ file: SourceFile) -> Bool {
         var text = file.text
         text.replaceSubrange(change.range, with: change.text.utf8)
         let after = set.diagnostics(replacing: file.name, with: text)
-        guard
-            !after.contains(where: {
-                $0.code == diagnostic.code && $0.file == diagnostic.file && $0.start == diagnostic.start
-            }), after.count(where: \.isOfYAML) <= set.diagnostics.count(where: \.isOfYAML)
-        else { return false }
-        // One mistake of YAML hides the next one, but quotes around a part of a value (E101) and a second key (E103) are new ones.
-        for code in ["E101", "E103"]
-        where after.count(where: { $0.code == code }) > set.diagnostics.count(where: { $0.code == code }) {
+        func increases(_ isCounted: (Diagnostic) -> Bool) -> Bool {
+            after.count(where: isCounted) > set.diagnostics.count(where: isCounted)
+        }
+        if after.contains(where: {
+            $0.code == diagnostic.code && $0.file == diagnostic.file && $0.start == diagnostic.start
+        }) {
             return false
         }
-        // A required key without a value (E114) cannot be removed: it would only be missing instead.
-        func isMissingKey(_ diagnostic: Diagnostic) -> Bool { diagnostic.code == "E202" }
-        if diagnostic.code == "E114", change.text.isEmpty,
-            after.count(where: isMissingKey) > set.diagnostics.count(where: isMissingKey)
-        {
+        // A mistake of YAML hides those below it, so a change that removes one often shows another, and their number stays the same.
+        // A change can itself cause E101, with quotes around a part of a value, and E103, with a key that is there already, so these
+        // two are also counted separately.
+        if increases(\.isOfYAML) || ["E101", "E103"].contains(where: { code in increases { $0.code == code } }) {
             return false
         }
-        // Without its only entry, the key above has no value instead. What is before a change keeps its place.
         if diagnostic.code == "E114" {
+            // If the key is a required key, its removal only replaces E114 by E202.
+            if change.text.isEmpty, increases({ $0.code == "E202" }) { return false }
+            // Without its only entry, the key above has no value instead. What is before a change keeps its place.
             func places(_ diagnostics: [Diagnostic]) -> Set<SourcePosition> {
                 Set(
                     diagnostics.filter {
@@ -138,7 +137,7 @@ extension LanguageServer {
 }
 
 extension Diagnostic {
-    /// True for a mistake of YAML, with which the file cannot be read.
+    /// True for mistakes of YAML (E101 to E113), and for a key without a value (E114).
     fileprivate var isOfYAML: Bool { code.hasPrefix("E1") }
     /// The problem without places, which move when the text is changed.
     fileprivate var sentence: String { "\(file) \(code) \(message.filter { !$0.isNumber })" }

@@ -9,8 +9,8 @@ extension LanguageServer {
     /// `tryck test` does with this test alone.
     static let runTest = "tryck.runTest"
 
-    /// A lens at each test of a document without mistakes in its set, which runs it and shows whether it has passed, and one at
-    /// each rule, which shows its last run in the daemon.
+    /// A lens at each test, which runs the test and shows whether it has passed, and a lens at each rule, which shows its last run
+    /// in the daemon. The tests of a set with mistakes have no lens, because they cannot run.
     ///
     /// As other requests, this one does not wait for the check of a change that was made just before. If that check changes the
     /// lenses, the editor is told to request them again.

@@ -426,18 +426,18 @@ package struct LanguageServer: Sendable {
         guard let document = documents[path] else { return }
         documents[path]?.kind = FileKind(name: path, text: document.octets)
         checkStart = now
-        begin(
-            SetCheck(
-                of: path, lastEntry: lastEntry(of: path), knownEntries: sets.entries(ofSetsWith: path),
-                completeEntries: sets.entries(ofCompleteSetsWith: path), knownNames: sets.names(of: path),
-                open: documents.mapValues(\.octets), versions: documents.compactMapValues(\.version),
-                variables: variables))
+        begin(path, open: documents.mapValues(\.octets), versions: documents.compactMapValues(\.version))
     }
 
-    private mutating func begin(_ check: SetCheck) {
+    private mutating func begin(_ path: String, open: [String: [UInt8]], versions: [String: Int64]) {
         isChecking = true
         waiting.holdAll()
-        effects.append(.check(check))
+        effects.append(
+            .check(
+                SetCheck(
+                    of: path, lastEntry: lastEntry(of: path), knownEntries: sets.entries(ofSetsWith: path),
+                    completeEntries: sets.entries(ofCompleteSetsWith: path), knownNames: sets.names(of: path),
+                    open: open, versions: versions, variables: variables)))
     }
 
     private func lastEntry(of path: String) -> String? {
@@ -458,11 +458,7 @@ package struct LanguageServer: Sendable {
         }
         guard valid.count < documents.count else { return false }
         isCheckOfSavedTexts = true
-        begin(
-            SetCheck(
-                of: path, lastEntry: lastEntry(of: path), knownEntries: sets.entries(ofSetsWith: path),
-                completeEntries: sets.entries(ofCompleteSetsWith: path), knownNames: sets.names(of: path), open: valid,
-                versions: [:], variables: variables))
+        begin(path, open: valid, versions: [:])
         return true
     }
 

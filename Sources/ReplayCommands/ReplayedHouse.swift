@@ -24,8 +24,7 @@ struct ReplayedHouse {
         var lines: [JSONValue] = []
         /// The actions of rules.
         var actions: [RuleAction] = []
-        /// The presses of the lines of kind `event`, and of those that say that a rule has started or did not run
-        /// (`RuleTrace`).
+        /// `RuleTrace.events` and `RuleTrace.causes`, which belong to `lines`.
         var events: [RuleTrace.Event] = []
         var causes: [RuleTrace.Event?] = []
         /// The jobs that end here with an assumed result, or with one in which secrets are left out.

@@ -9,9 +9,9 @@ import Rules
 struct RuleLedger: Sendable {
     /// An event of a button, or another cause of runs.
     ///
-    /// Two events of a press are equal if they are of the same press and have the same name, also if they have different
-    /// times: the time of a press is corrected while its gesture is undecided, and how long that takes depends on the rules.
-    /// Other events are equal if they have the same time.
+    /// Events of the same press with the same name are equal, even at different times: the time of a press is corrected while its
+    /// gesture is undecided, and how long that takes depends on the rules. Events without a press are equal if they have the same
+    /// time.
     struct Event: Hashable, Sendable {
         /// The last press of an event.
         struct Press: Hashable, Sendable {
@@ -26,7 +26,7 @@ struct RuleLedger: Sendable {
         var name: String
         /// The rule, for a cause other than a button, which has no line of its own.
         var rule = ""
-        /// `nil` if it is not of a press.
+        /// `nil` for an event without a press.
         var press: Press?
 
         private var key: Key {
@@ -42,16 +42,26 @@ struct RuleLedger: Sendable {
         func hash(into hasher: inout Hasher) { key.hash(into: &hasher) }
     }
 
-    /// Something that a rule did.
+    /// The time from the beginning of a run to a deed.
     ///
-    /// Two deeds are equal also if the run has waited longer for a program or a web request before one of them: their results are
-    /// those of the history, so they come at the time at which they came then, also if these rules begin earlier.
+    /// Two times are equal if they differ only in the waits for programs and web requests. A replay takes the results from the
+    /// history and gives them at their times in the history. So a run that starts a program earlier than the history waits longer
+    /// for it.
+    struct RunTime: Hashable, Sendable {
+        var total = Duration.zero
+        /// The part of `total` for which the run waited for programs and web requests.
+        var waited = Duration.zero
+
+        private var withoutWaits: Duration { total - waited }
+
+        static func == (left: Self, right: Self) -> Bool { left.withoutWaits == right.withoutWaits }
+        func hash(into hasher: inout Hasher) { withoutWaits.hash(into: &hasher) }
+    }
+
+    /// Something that a rule did.
     struct Deed: Hashable, Sendable {
         var rule: String
-        /// The time since the run began.
-        var after = Duration.zero
-        /// The part of `after` for which the run waited for programs and web requests.
-        var waited = Duration.zero
+        var after = RunTime()
         /// `publish`, `run`, `http`, `log`, `started`, `failed`, `variable`, or the outcome of a rule that did not run.
         var kind: String
         /// The details, redacted.
@@ -66,24 +76,6 @@ struct RuleLedger: Sendable {
 
         /// False for a rule that did not run, which only explains what another rule set does.
         var counts = true
-
-        private var key: Key {
-            Key(
-                rule: rule, ownTime: after - waited, kind: kind, text: text, aspects: aspects, isUncertain: isUncertain,
-                remark: remark, counts: counts)
-        }
-        private struct Key: Hashable {
-            var rule: String
-            var ownTime: Duration
-            var kind, text: String
-            var aspects: [ActionAspect]
-            var isUncertain: Bool
-            var remark: String
-            var counts: Bool
-        }
-
-        static func == (left: Self, right: Self) -> Bool { left.key == right.key }
-        func hash(into hasher: inout Hasher) { key.hash(into: &hasher) }
     }
 
     struct Account: Hashable, Sendable {
@@ -274,8 +266,8 @@ struct RuleLedger: Sendable {
         let after = time.duration(since: known.startedAt)
         accounts[known.event, default: Account()].deeds.append(
             Deed(
-                rule: known.rule, after: after, waited: known.waited, kind: kind, text: text, aspects: aspects,
-                isUncertain: known.isUncertain))
+                rule: known.rule, after: RunTime(total: after, waited: known.waited), kind: kind, text: text,
+                aspects: aspects, isUncertain: known.isUncertain))
     }
 
     /// A run that goes on reads variables as they are now.

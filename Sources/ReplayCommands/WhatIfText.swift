@@ -55,15 +55,19 @@ enum WhatIfText {
 
     private static func line(_ sign: String, _ deed: RuleLedger.Deed, _ ink: Ink, _ width: Int) -> Line {
         var line = Line("  \(sign) ", ink) + (deed.rule.padded(to: width) + "  ", .plain) + (words(deed), .plain)
-        if deed.after > .zero { line.append(", after \(Quantity.duration(deed.after))", .faint) }
+        if deed.after.total > .zero { line.append(delay(of: deed), .faint) }
         if deed.isUncertain { line.append(" ?", .doubtful) }
         return line
     }
 
     /// A deed without colours and columns: `kitchen publishes home/lamp on, after 3 s ?`.
     private static func sentence(_ deed: RuleLedger.Deed) -> String {
-        "\(deed.rule) \(words(deed))" + (deed.after > .zero ? ", after \(Quantity.duration(deed.after))" : "")
-            + (deed.isUncertain ? " ?" : "")
+        "\(deed.rule) \(words(deed))\(delay(of: deed))" + (deed.isUncertain ? " ?" : "")
+    }
+
+    /// `, after 3 s`; empty for a deed at the beginning of its run.
+    private static func delay(of deed: RuleLedger.Deed) -> String {
+        deed.after.total > .zero ? ", after \(Quantity.duration(deed.after.total))" : ""
     }
 
     private static func words(_ deed: RuleLedger.Deed) -> String {
@@ -117,7 +121,7 @@ enum WhatIfText {
         [
             "rule": .string(deed.rule), "does": .string(deed.kind), "text": .string(deed.text),
             "remark": deed.remark.isEmpty ? .null : .string(deed.remark), "sentence": .string(sentence(deed)),
-            "after_ms": .integer(deed.after.milliseconds), "certain": .bool(!deed.isUncertain),
+            "after_ms": .integer(deed.after.total.milliseconds), "certain": .bool(!deed.isUncertain),
         ]
     }
 }

@@ -9,7 +9,7 @@ import Rules
 ///     ✗ goodnight          rules/home.yaml:92:5  dropped_conditions
 ///         not variables.guest is false (variables.guest = true)
 enum ExplanationText {
-    /// Of how many rules the next time is shown.
+    /// The maximum number of rules whose next time is shown.
     private static let maximumNextTimes = 20
 
     /// - Parameter cause: the noun for what is explained.

@@ -1,5 +1,6 @@
 import Diagnostics
 import Expressions
+import Rules
 
 /// Reads typed values from the tree of one file and collects diagnostics. The content of a faulty node is not checked,
 /// so that one mistake gives one message.
@@ -175,9 +176,7 @@ struct Checker {
         ofForeign entry: YAMLNode.Entry, of node: YAMLNode, _ table: MappingTable
     ) -> [Hint.Change] {
         let name = entry.key.text
-        if table.foreignHints[name]?.hasPrefix("write \(name): beside ") ?? false {
-            return movingOut(entry.key, entry.value, of: node)
-        }
+        if StepKind.isCompanion(name, ofStepWith: table) { return movingOut(entry.key, entry.value, of: node) }
         guard let meant = table.foreignEntries[name], let written = written(entry.value),
             case .scalar(let text, let style) = entry.value.content
         else { return [] }
@@ -195,18 +194,16 @@ struct Checker {
 
     private func hint(forMisplaced entry: YAMLNode.Entry, of node: YAMLNode, _ table: MappingTable) -> Hint? {
         let key = entry.key
-        guard let sentence = MappingTable.hint(forMisplacedKey: key.text, in: table.name) else { return nil }
+        guard let place = MappingTable.place(ofMisplacedKey: key.text, in: table.name) else { return nil }
         var changes: [Hint.Change] = []
-        if sentence == "\"\(key.text)\" belongs beside \(table.name)" {
-            changes = movingOut(key, entry.value, of: node)
-        } else if sentence.hasSuffix("begins in column 1"), reportsExactly, key.alias == nil {
-            changes = source.withoutIndentation(at: key.start).changes
-        } else if case .mapping(let entries) = node.content,
-            let step = entries.first(where: { sentence == "\"\(key.text)\" belongs inside \"\($0.key.text)\"" })
-        {
-            changes = movingIn(key, entry.value, into: step.value, as: key.text)
+        switch place {
+        case .besideMapping: changes = movingOut(key, entry.value, of: node)
+        case .file: if reportsExactly, key.alias == nil { changes = source.withoutIndentation(at: key.start).changes }
+        case .inside(let step):
+            if let inner = node[step] { changes = movingIn(key, entry.value, into: inner, as: key.text) }
+        case .elsewhere: break
         }
-        return Hint(sentence, changes)
+        return Hint(place.hint(for: key.text, in: table.name), changes)
     }
 
     /// Reports a key such as `model:duo` in braces, or `triggers:{button` before a colon, in which a space is missing.

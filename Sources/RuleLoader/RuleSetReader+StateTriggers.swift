@@ -45,7 +45,7 @@ extension RuleSetReader {
         if rest.isEmpty { return .write(String(name)) }
         guard rest.hasPrefix("==") else { return nil }
         let value = rest.dropFirst(2).drop { $0 == " " }
-        // Of several states, each would have its own value.
+        // For a list of states there is no change, because `to` would then apply to all of them.
         var changes: [Hint.Change] = []
         if let node = fields.node("state"), node.scalar != nil, let key = fields.key("state"), checker.reportsExactly {
             let separator = checker.entrySeparator(before: key.start)

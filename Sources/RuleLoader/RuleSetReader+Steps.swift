@@ -180,11 +180,10 @@ extension RuleSetReader {
 
     /// What to write instead of `timeout` beside a step that has its limit inside.
     private func hintForLimit(of kind: StepKind, _ fields: CheckedMapping, _ action: YAMLNode.Key) -> Hint? {
-        guard let sentence = kind.language.limitHint else { return nil }
+        guard let limit = kind.language.innerLimit else { return nil }
         guard let key = fields.key("timeout"), let node = fields.node("timeout"), let inner = fields.node(action.text)
-        else { return Hint(sentence) }
-        let name = sentence.hasPrefix("use limit:") ? "limit" : "timeout"
-        return Hint(sentence, checker.movingIn(key, node, into: inner, as: name))
+        else { return Hint(limit.hint) }
+        return Hint(limit.hint, checker.movingIn(key, node, into: inner, as: limit.key))
     }
 
     private mutating func readLimits(

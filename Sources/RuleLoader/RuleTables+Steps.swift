@@ -30,14 +30,12 @@ extension MappingTable {
     /// Keys that several or all kinds of steps may have.
     private static let commonKeys = ["alias", "enabled", "timeout", "retry", "continue_on_error", "save_as"]
 
-    /// The hint for a key of a step that is written in another mapping.
-    static func hint(forMisplacedStepKey key: String, in table: String) -> String? {
+    /// The place of a key of a step that is written in another mapping.
+    static func place(ofMisplacedStepKey key: String, in table: String) -> KeyPlace? {
         guard step.key(key) != nil, step.name != table else { return nil }
+        guard commonKeys.contains(key) else { return .elsewhere("is a step; write it under actions:") }
         // Tables for mappings inside an action have quoted names.
-        if commonKeys.contains(key) {
-            return table.hasPrefix("\"") ? "\"\(key)\" belongs beside \(table)" : "\"\(key)\" belongs in a step"
-        }
-        return "\"\(key)\" is a step; write it under actions:"
+        return table.hasPrefix("\"") ? .besideMapping : .elsewhere("belongs in a step")
     }
 
     static let wait = MappingTable(

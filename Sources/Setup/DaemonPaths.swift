@@ -39,7 +39,7 @@ struct DaemonPaths: Hashable, Sendable {
 }
 
 extension DaemonPaths.Surroundings {
-    /// Those of this process.
+    /// The surroundings of this process, with these environment variables.
     init(environment: [String: String]) {
         self.init(
             environment: environment, isRoot: SystemEnvironment.isRoot,

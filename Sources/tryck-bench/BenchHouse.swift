@@ -80,8 +80,8 @@ struct BenchHouse {
         settle()
     }
 
-    /// The connection events in which the button `bench` took part.
-    var connectionEvents: Int { world.connectionEvents(of: "bench", at: now) ?? 0 }
+    /// The number of connection events in which a button took part; 0 for an unknown button.
+    func connectionEvents(of button: String) -> Int { world.connectionEvents(of: button, at: now) ?? 0 }
 
     mutating func beginTally() { tally = LinkTally(at: now) }
 

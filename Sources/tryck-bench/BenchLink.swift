@@ -20,11 +20,15 @@ enum BenchLink {
     private static let timeLimit = Duration.seconds(120)
     /// After this time, the button has the connection parameters that it keeps.
     private static let settling = Duration.seconds(10)
+    /// The name of the simulated button.
+    private static let button = "bench"
 
     private struct Measurement {
         var tally: LinkTally
-        /// The connection events in which the button took part until it was ready, and until `settling` later.
-        var eventsUntilReady, eventsUntilSettled: Int
+        /// The number of connection events in which the button took part until it was ready.
+        var eventsUntilReady: Int
+        /// The number of connection events in which the button took part until `settling` after it was ready.
+        var eventsUntilSettled: Int
     }
 
     /// Measures `count` times, each time in a new `BenchHouse`.
@@ -37,7 +41,7 @@ enum BenchLink {
     private static func measure(_ kind: Kind, seed: UInt64) throws(Failure) -> Measurement {
         let address = BluetoothAddress(rawValue: 0x80E4_DA00_00B0)
         var house = BenchHouse(
-            [SimulatedButtonDescription(name: "bench", address: address, isPublic: true)], seed: seed,
+            [SimulatedButtonDescription(name: button, address: address, isPublic: true)], seed: seed,
             air: .init(hasConnectionEvents: true))
         // The controller is set up during these two seconds.
         _ = house.wait(.seconds(2))
@@ -53,18 +57,21 @@ enum BenchLink {
         house.ask(#"{"request":"button/connect","data":{"id":"80e4da0000b0"}}"#)
         _ = house.wait(.seconds(1))
         house.beginTally()
-        let before = house.connectionEvents
-        house.give(.press(button: "bench", .click))
+        let before = house.connectionEvents(of: button)
+        house.give(.press(button: button, .click))
         guard house.wait(timeLimit, until: { $0.readyCount == 2 }) else { throw notReady }
         return settled(&house, eventsBefore: before)
     }
 
+    /// Ends a measurement of a button that is ready now.
+    ///
+    /// - Parameter eventsBefore: the number of connection events of the button before the measurement.
     private static func settled(_ house: inout BenchHouse, eventsBefore: Int) -> Measurement {
-        let (tally, ready) = (house.tally, house.connectionEvents)
+        let (tally, ready) = (house.tally, house.connectionEvents(of: button))
         _ = house.wait(settling)
         return Measurement(
             tally: tally, eventsUntilReady: ready - eventsBefore,
-            eventsUntilSettled: house.connectionEvents - eventsBefore)
+            eventsUntilSettled: house.connectionEvents(of: button) - eventsBefore)
     }
 
     private static let notReady = Failure(
@@ -75,25 +82,22 @@ enum BenchLink {
         func row(_ cells: String...) -> String {
             cells[0].padded(to: 16) + cells.dropFirst().map { $0.padded(to: 12, atEnd: false) }.joined() + "\n"
         }
+        func median(_ counts: [Int]) -> Int64 { Distribution(counts.map { Int64($0) }).median }
         func milli(_ value: Double) -> String { "\((value / 100).rounded() / 10) ms" }
         func column(_ name: String, _ pick: (LinkTally) -> LinkTally.Row) -> String {
             let rows = tallies.map(pick)
             let times = Distribution(rows.map { $0.duration.nanoseconds })
-            let packets = Distribution(rows.map { Int64($0.packets) * 1000 })
-            let trips = Distribution(rows.map { Int64($0.roundTrips) * 1000 })
             return row(
-                name, milli(times.percentile(0.5)), milli(times.percentile(0.99)), "\(Int(packets.percentile(0.5)))",
-                "\(Int(trips.percentile(0.5)))")
+                name, milli(times.percentile(0.5)), milli(times.percentile(0.99)), "\(median(rows.map(\.packets)))",
+                "\(median(rows.map(\.roundTrips)))")
         }
         var text = "\(tallies.count) \(kind.title), on a simulated air\n"
         text += row("", "p50", "p99", "packets", "round trips")
         for layer in LinkTally.Layer.allCases { text += column(layer.rawValue) { $0.rows[layer] ?? .init() } }
         text += column("all of it", \.sum)
-        func median(_ events: KeyPath<Measurement, Int>) -> String {
-            "\(Int(Distribution(measurements.map { Int64($0[keyPath: events]) * 1000 }).percentile(0.5)))"
-        }
-        return text + "connection events of the button until it is ready: \(median(\.eventsUntilReady)); "
-            + "until 10 s later: \(median(\.eventsUntilSettled))\n"
+        return text
+            + "connection events of the button until it is ready: \(median(measurements.map(\.eventsUntilReady))); "
+            + "until 10 s later: \(median(measurements.map(\.eventsUntilSettled)))\n"
     }
 }
 

@@ -9,11 +9,15 @@ struct Distribution: Sendable {
 
     var count: Int { sorted.count }
 
-    /// The smallest sample that `share` of all samples do not exceed, in microseconds.
-    func percentile(_ share: Double) -> Double {
+    /// The smallest sample that `share` of all samples do not exceed, in microseconds if the samples are nanoseconds.
+    func percentile(_ share: Double) -> Double { Double(sample(share)) / 1000 }
+
+    /// The smallest sample that half of all samples do not exceed.
+    var median: Int64 { sample(0.5) }
+
+    private func sample(_ share: Double) -> Int64 {
         guard !sorted.isEmpty else { return 0 }
-        let index = min(sorted.count - 1, max(0, Int((share * Double(sorted.count)).rounded(.up)) - 1))
-        return Double(sorted[index]) / 1000
+        return sorted[min(sorted.count - 1, max(0, Int((share * Double(sorted.count)).rounded(.up)) - 1))]
     }
 }
 

@@ -79,12 +79,7 @@ struct HardenedProcessTests {
     func stack() throws {
         let workshop = try Workshop()
         try workshop.write("tryck.yaml", "bluetooth: {transport: none}\nmqtt: {broker: none}\n")
-        let daemon = try workshop.start(
-            Workshop.built("tryckd"),
-            [
-                "--config", workshop.path("tryck.yaml"), "--state-directory", workshop.path("state"),
-                "--control-socket", workshop.path("control.sock"),
-            ])
+        let daemon = try workshop.daemon()
         try daemon.line(containing: "is running")
         try workshop.wait {
             // Foundation does not read this file to its end.

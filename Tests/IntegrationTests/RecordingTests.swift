@@ -196,12 +196,7 @@ struct RecordingTests {
     func anotherFile() throws {
         let workshop = try Workshop()
         try workshop.write("tryck.yaml", "bluetooth: {transport: none}\nmqtt: {broker: none}\n")
-        let daemon = try workshop.start(
-            Workshop.built("tryckd"),
-            [
-                "--config", workshop.path("tryck.yaml"), "--state-directory", workshop.path("state"),
-                "--control-socket", workshop.path("control.sock"), "--record", workshop.path("tryck.yaml"),
-            ])
+        let daemon = try workshop.daemon(arguments: ["--record", workshop.path("tryck.yaml")])
         #expect(try daemon.status() == 78)
         #expect(daemon.text.contains("is not a recording"))
         let replay = try workshop.tryck(["replay", workshop.path("tryck.yaml")])

@@ -286,36 +286,23 @@ struct HistoryScenarioTests {
         #expect(lines.allSatisfy { $0["run"]?.integerValue != nil })
     }
 
-    @Test("a random number after a delay is shown as it was sent, although the timer fired late")
-    func lateTimer() throws {
-        let rules = HouseRules(
-            """
-            version: 1
-            buttons: {kitchen: "80:E4:DA:00:00:01"}
-            rules:
-              - id: dice
-                triggers: {button: kitchen, event: click}
-                actions:
-                  - delay: 3s
-                  - publish: {topic: home/dice, payload: "{{ random(1, 1000000) }}"}
-            """)
-        var house = Household(rules: rules, history: HouseHistory(), isWitnessed: true)
-        house.pairAll()
-        house.timerLateness = .milliseconds(7)
-        for _ in 0..<3 {
-            house.press("kitchen", .click)
-            house.wait(.seconds(10))
-        }
-        let sent = house.published.filter { $0.topicName == "home/dice" }.map {
-            String(decoding: $0.payload, as: UTF8.self)
-        }
-        let shown = try Self.shown(house).lines.filter { $0["topic"] == "home/dice" }
-        #expect(sent.count == 3 && Set(sent).count == 3)
-        #expect(shown.map { $0["payload"]?.stringValue } == sent)
-    }
+    /// A step that publishes a random number.
+    private static let dice = #"{publish: {topic: home/dice, payload: "{{ random(1, 1000000) }}"}}"#
 
-    @Test("random numbers after several waits of a run are shown as they were sent, although each timer fired late")
-    func lateTimers() throws {
+    @Test(
+        "random numbers after waits of a run are shown as they were sent, although each timer fired late",
+        arguments: [
+            (numbers: 1, steps: ["{delay: 3s}", dice]),
+            (
+                numbers: 6,
+                steps: [
+                    "{delay: 3s}", dice, "{delay: 2s}", dice,
+                    #"{wait: {until: "states.door == 'open'", timeout: 1s}, else: {log: closed}}"#, dice,
+                    "{repeat: {count: 3, every: 1s, actions: \(dice)}}",
+                ]
+            ),
+        ])
+    func lateTimers(numbers: Int, steps: [String]) throws {
         let rules = HouseRules(
             """
             version: 1
@@ -324,15 +311,7 @@ struct HistoryScenarioTests {
             rules:
               - id: dice
                 triggers: {button: kitchen, event: click}
-                actions:
-                  - delay: 3s
-                  - publish: {topic: home/dice, payload: "{{ random(1, 1000000) }}"}
-                  - delay: 2s
-                  - publish: {topic: home/dice, payload: "{{ random(1, 1000000) }}"}
-                  - wait: {until: "states.door == 'open'", timeout: 1s}
-                    else: {log: closed}
-                  - publish: {topic: home/dice, payload: "{{ random(1, 1000000) }}"}
-                  - repeat: {count: 3, every: 1s, actions: {publish: {topic: home/dice, payload: "{{ random(1, 1000000) }}"}}}
+                actions: [\(steps.joined(separator: ", "))]
             """)
         var house = Household(rules: rules, history: HouseHistory(), isWitnessed: true)
         house.pairAll()
@@ -345,7 +324,7 @@ struct HistoryScenarioTests {
             String(decoding: $0.payload, as: UTF8.self)
         }
         let shown = try Self.shown(house).lines.filter { $0["topic"] == "home/dice" }
-        #expect(sent.count == 18 && Set(sent).count == 18)
+        #expect(sent.count == 3 * numbers && Set(sent).count == 3 * numbers)
         #expect(shown.map { $0["payload"]?.stringValue } == sent)
     }
 

@@ -263,14 +263,20 @@ struct RecordingScenarioTests {
         #expect(house.recording.contains { $0.description.contains("***") })
     }
 
-    @Test("a secret of rules that a reload refused is in no line from the reload on, and in no line of the log")
-    func secretOfRefusedRules() {
-        let secret = "hunter22"
+    /// A house that is recorded, and whose rules on the disk have a secret that the rules that run do not have.
+    private static func house(reloadBrings secret: String) -> Household {
         var house = Household(rules: PressScenarioTests.rules, recordedAt: .reports)
         var rules = PressScenarioTests.rules
         rules.set.confidential = [secret]
         rules.set.secretValues = [secret]
         house.rulesOnDisk = rules
+        return house
+    }
+
+    @Test("a secret of rules that a reload refused is in no line from the reload on, and in no line of the log")
+    func secretOfRefusedRules() {
+        let secret = "hunter22"
+        var house = Self.house(reloadBrings: secret)
         house.rulesAreBad = true
         house.tell(.reloadRules)
         let before = house.recording.count
@@ -285,10 +291,7 @@ struct RecordingScenarioTests {
     @Test("a secret that a reload added is in no line after the reload")
     func secretOfReload() {
         let secret = "hunter22"
-        var house = Household(rules: PressScenarioTests.rules, recordedAt: .reports)
-        var rules = PressScenarioTests.rules
-        rules.set.confidential = [secret]
-        house.rulesOnDisk = rules
+        var house = Self.house(reloadBrings: secret)
         house.tell(.messageReceived(topicName: "a", payload: Array(secret.utf8), retained: false))
         #expect(house.recording.last?.description.contains(secret) == true)
         let before = house.recording.count

@@ -2,6 +2,7 @@
 import os
 import signal
 
+import pytest
 from browser import Browser
 from house import House
 
@@ -24,27 +25,18 @@ def test_daemon_goes_and_comes_back(house: House, browser: Browser) -> None:
     browser.find('.happenings button', 'kitchen')
 
 
-def test_daemon_that_hangs_is_noticed(house: House, browser: Browser) -> None:
+@pytest.mark.parametrize('program, sentence', [
+    ('daemon', 'tryckd does not answer'), ('server', 'The connection to tryck-web is lost'),
+])
+def test_program_that_hangs_is_noticed(program: str, sentence: str, house: House, browser: Browser) -> None:
     browser.open(house)
-    os.kill(house.daemon.pid, signal.SIGSTOP)
+    process = getattr(house, program)
+    os.kill(process.pid, signal.SIGSTOP)
     try:
-        browser.find('#banner', 'tryckd does not answer')
+        browser.find('#banner', sentence)
         assert 'ready' not in browser.find('.heading .lead').text
     finally:
-        os.kill(house.daemon.pid, signal.SIGCONT)
-    browser.gone('#banner')
-    house.press('kitchen', 'click')
-    browser.find('.happenings button', 'kitchen')
-
-
-def test_server_that_hangs_is_noticed(house: House, browser: Browser) -> None:
-    browser.open(house)
-    os.kill(house.server.pid, signal.SIGSTOP)
-    try:
-        browser.find('#banner', 'The connection to tryck-web is lost')
-        assert 'ready' not in browser.find('.heading .lead').text
-    finally:
-        os.kill(house.server.pid, signal.SIGCONT)
+        os.kill(process.pid, signal.SIGCONT)
     browser.gone('#banner')
     house.press('kitchen', 'click')
     browser.find('.happenings button', 'kitchen')

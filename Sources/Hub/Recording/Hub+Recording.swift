@@ -174,14 +174,15 @@ extension Hub {
     package func redacted(_ text: String) -> String { rules.redaction(text) }
 }
 
-/// What a replay that compares rules has to know beside the lines of the live stream.
+/// What a replay that compares rules has to know in addition to the lines of the live stream.
 package struct RuleTrace: Hashable, Sendable {
     /// The actions of rules, in order.
     package var actions: [RuleAction] = []
     /// The events of the lines of kind `event`, in order, without `battery_low`, which is not recognised in presses.
     package var events: [Event] = []
-    /// For each line that says that a rule has started or did not run, in order: the event that was recognised last in the
-    /// same turn, and so has caused the line if it has the same button and name. `nil` if there is none.
+    /// An element for each line that says that a rule has started or did not run, in order: the event that was recognised last
+    /// before the line in the same turn, or `nil` without such an event. It is the cause of the line if it has the button and the
+    /// name that the line names.
     package var causes: [Event?] = []
 
     /// An event, and its last press.
@@ -202,8 +203,10 @@ package struct RuleTrace: Hashable, Sendable {
         }
     }
 
-    /// A press of a button. Its number counts from 1 since the start of the process, for each button and part, and does not
-    /// depend on the rules.
+    /// A press of a button. Its number counts from 1 since the start of the process, for each button and part.
+    ///
+    /// The number is the same with other rules, unless the `down` and the `up` of a press were lost: the press is counted only if
+    /// the rules use a trigger mode, in which a later event of the button gives the verdict.
     package struct Press: Hashable, Sendable {
         package var part: ButtonPart?
         package var number: UInt64

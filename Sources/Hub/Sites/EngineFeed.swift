@@ -59,8 +59,9 @@ struct EngineFeed: Sendable {
     /// The state on the disk at the start.
     let storedPositions: [FeedPosition]
     let storedTerm: Int
-    /// Deletes what an earlier process has kept of its runs and events. They are not resumed, because they were reported as
-    /// interrupted or another engine has led meanwhile, and must not be resumed later either, without sites in the configuration.
+    /// Deletes the waiting runs and kept events of an earlier process. They are not resumed, because they were reported as
+    /// interrupted or another engine has led since. If they stayed on the disk, a later process without sites in its configuration
+    /// would resume them.
     let outdatedChanges: [StoreChange]
     private(set) var mode = Mode.standingBy
     /// The term in which this engine leads or led last; 0: none since the start.
@@ -77,8 +78,8 @@ struct EngineFeed: Sendable {
     private var fencedAt: Instant?
     /// Actions that wait until this engine leads.
     private var held: [HeldAction] = []
-    /// The runs that have ended although messages of theirs are held. For the store they go on until these are in the broker's queue,
-    /// or dropped.
+    /// The runs that have ended while messages of theirs are held. The store is told of their end when these messages are in the
+    /// broker's queue or dropped.
     private var endedRuns: [RunID] = []
     /// The topics of the messages to sites and engines that the broker has not acknowledged.
     private var sent: [MessageID: String] = [:]
@@ -437,11 +438,11 @@ struct EngineFeed: Sendable {
     /// True if the press was handled, perhaps when another site sent it.
     func hasHandled(_ press: ButtonEvent) -> Bool { handledPresses.contains(press) }
 
-    /// True if the press or a later one of its button and boot was handled. An engine that has just taken over knows that of
-    /// presses that the former one has claimed, and their records are not on its disk.
+    /// True if the press, or a later press since the same start of the button, was handled. An engine that has just taken over
+    /// needs this for presses that the former engine has claimed, because its own records do not have them.
     func isOver(_ press: ButtonEvent) -> Bool { handledPresses.contains(press) || handledPresses.hasLater(press) }
 
-    /// Notes what another engine handles while this one stands by.
+    /// Notes the presses that another engine handles while this one stands by.
     mutating func overhear(_ topic: FeedTopic, _ payload: [UInt8]) {
         guard mode != .leading else { return }
         switch topic.kind {

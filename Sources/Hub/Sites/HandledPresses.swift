@@ -1,6 +1,6 @@
 import ButtonModel
 
-/// The presses of sites' buttons that this process has handled, and those that it knows another engine to have claimed.
+/// The presses of sites' buttons that this process has handled, and those of which it knows that another engine has claimed them.
 ///
 /// When a button is carried from one site to another, two kinds of presses arrive that are older than the newest handled press. The
 /// button sends presses again to the second site if the first site did not confirm them to the button: they were handled. The first

@@ -65,11 +65,11 @@ extension Hub {
     private mutating func endRuns(_ reason: String, at now: Instant) {
         log(.warning, "\(reason); its runs are interrupted")
         advanceFeed(.source(.standBy), at: now)
-        let unsettled = feed.map { Array($0.unsettled.keys) } ?? []
+        let unsettled = feed?.unsettled.mapValues { _ in now } ?? [:]
         let isTimerDue = feed?.stop() == true
         advanceRules(.acting(false, endingRuns: true), at: now)
         // Nothing acts any more, so that a press that a chord has held back has no effect when the chord fails.
-        abandon(Dictionary(uniqueKeysWithValues: unsettled.map { ($0, now) }), at: now)
+        abandon(unsettled, at: now)
         recordEndedRuns()
         if isTimerDue { advanceRules(.timerFired, at: now) }
     }
@@ -77,11 +77,11 @@ extension Hub {
     /// Gives up messages that are reported, those of the same button that another site has sent, and those of other buttons that belong
     /// to the same chord.
     mutating func giveUp(_ givenUp: [FeedSource.GivenUp], at now: Instant) {
-        // The site that had the button before may have sent the beginning of what is given up.
+        // The site that had the button before may have sent the beginning of the gesture, so the earliest time counts.
         let earliest = Dictionary(givenUp.map { ($0.button, $0.since) }, uniquingKeysWith: min)
         var starts: [ButtonID: Instant] = [:]
-        for givenUp in givenUp where buttons[givenUp.button]?.source == EngineFeed.source(of: givenUp.site) {
-            starts[givenUp.button] = earliest[givenUp.button]
+        for item in givenUp where buttons[item.button]?.source == EngineFeed.source(of: item.site) {
+            starts[item.button] = earliest[item.button]
         }
         for place in starts.keys.sorted().flatMap({ feed?.unsettled[$0] ?? [] })
         where !givenUp.contains(where: { $0.site == place.site && $0.button == place.button }) {
@@ -103,7 +103,8 @@ extension Hub {
         if !changes.isEmpty { record(changes) }
     }
 
-    /// Goes on with a button whose last messages another engine has claimed. What this engine knew of its presses is over.
+    /// Begins anew with a button whose last messages another engine has claimed: forgets the undecided presses that this engine
+    /// knew.
     mutating func inherit(_ button: ButtonID, mayBeDown: Bool, at now: Instant) {
         let wasUndecided = !rules.savedTrain(of: button).isEmpty
         advanceRules(.inherited(button, mayBeDown: mayBeDown), at: now)

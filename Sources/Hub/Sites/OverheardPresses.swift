@@ -3,8 +3,8 @@ import Feed
 
 /// The presses in messages that an engine hears while it stands by, until another engine claims them.
 ///
-/// A button that is carried to another site repeats there what the first site could not confirm. If the engine that has handled it
-/// is gone then, the next one knows from this type that it was handled.
+/// When a button is carried to another site, it repeats there the presses that the first site could not confirm. If the engine that
+/// has handled these presses is gone by then, the next engine knows from this type that they were handled.
 struct OverheardPresses: Sendable {
     private struct Key: Hashable {
         var site: String
@@ -16,7 +16,8 @@ struct OverheardPresses: Sendable {
         var events: [ButtonEvent]
     }
 
-    /// The maximum number of messages. Beyond it, all are forgotten, because nobody seems to claim them.
+    /// The maximum number of messages. If one more arrives, all earlier ones are forgotten: so many messages wait only while no
+    /// engine claims any.
     static let maximumCount = 4096
 
     private var messages: [Key: [Message]] = [:]
@@ -45,7 +46,7 @@ struct OverheardPresses: Sendable {
         return known.filter { $0.number <= number }.sorted { $0.number < $1.number }.flatMap(\.events)
     }
 
-    /// The numbers of a site mean other messages now.
+    /// Forgets the messages of a site, because it now uses their numbers for other messages.
     mutating func forget(_ site: String) {
         messages = messages.filter { $0.key.site != site }
         count = messages.values.reduce(0) { $0 + $1.count }

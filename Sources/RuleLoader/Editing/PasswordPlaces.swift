@@ -251,16 +251,14 @@ package struct PasswordPlaces {
 
     private mutating func visitQuoted(_ range: Range<Int>, _ quote: UInt8, _ indentation: Int) -> Int {
         var end = range.lowerBound + 1
-        // In single quotes, two of them stand for one.
-        func isDoubled(_ end: Int) -> Bool {
-            quote == UInt8(ascii: "'") && end + 1 < range.upperBound && text[end + 1] == quote
-        }
-        while end < range.upperBound, text[end] != quote || isDoubled(end) {
+        while end < range.upperBound {
             if text[end] == quote {
+                // Inside single quotes, two of them stand for one.
+                guard quote == UInt8(ascii: "'"), end + 1 < range.upperBound, text[end + 1] == quote else { break }
                 end += 2
-                continue
+            } else {
+                end += text[end] == UInt8(ascii: "\\") && quote == UInt8(ascii: "\"") ? 2 : 1
             }
-            end += text[end] == UInt8(ascii: "\\") && quote == UInt8(ascii: "\"") ? 2 : 1
         }
         guard end < range.upperBound else {
             add(range.lowerBound + 1..<range.upperBound)

@@ -21,7 +21,7 @@ extension StepLanguage {
         summary: "wait until an expression is true; with `else` beside it",
         detail: KeyDetail(.mapping(.fields(of: .wait)), ["until": "states.door == 'open'", "timeout": "30s"]),
         snippet: "wait:\n    until: ${1:condition}\n    timeout: ${0:30s}",
-        companions: [otherwise], limitHint: "write it inside wait, beside until:",
+        companions: [otherwise], innerLimit: ("timeout", "write it inside wait, beside until:"),
         fields: .init(
             name: "wait", table: .wait,
             details: ["until": KeyDetail(.expression, "states.door == 'open'"), "timeout": KeyDetail("30s")])
@@ -65,7 +65,7 @@ extension StepLanguage {
         detail: KeyDetail(
             .mapping(.fields(of: .repeat)), ["while": "held", "every": "200ms", "actions": ["log": "still held"]]),
         snippet: "repeat:\n    while: held\n    every: ${1:200ms}\n    actions:\n      - ${0:log: still held}",
-        limitHint: "use limit: inside repeat",
+        innerLimit: ("limit", "use limit: inside repeat"),
         fields: .init(
             name: "repeat", table: .repeat,
             details: [

@@ -46,8 +46,9 @@ struct StepLanguage: Sendable {
     /// first, and `${1:button}` stands for a declared button.
     var snippet: String
     var companions: [Companion] = []
-    /// What to write instead of `timeout:` beside a step that does not take it; `nil` if there is nothing like it.
-    var limitHint: String?
+    /// The key for a time limit in the mapping of a step that takes no `timeout:` beside it, and the hint that names this key;
+    /// `nil` for a step without such a key.
+    var innerLimit: (key: String, hint: String)?
     /// The mapping that may be the key's value; `nil` for a key without such a mapping.
     var fields: SchemaMapping.Definition?
     /// `nil` for a kind whose actions a test cannot expect.

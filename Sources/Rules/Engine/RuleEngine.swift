@@ -372,7 +372,7 @@ extension RuleEngine {
         // Events that continue runs: rules are judged for them before the runs go on.
         let (times, lasting) = (runsWithDueTimes(at: now), runsWithLastingStates(at: now, &effects))
         for id in scheduler.due(at: now) where !isWaitingForDueEvent(id, at: now) {
-            // A replay fires the timer of each run by itself.
+            // In a replay, the timer fires separately for each deadline, so each run begins its own random numbers.
             if let deadline = scheduler.runs[id]?.exactDeadline { world.beginDraws(of: deadline, at: now) }
             resume(id, at: now, &effects) { $0.timerFired(in: &$1, at: now, &$2) }
         }

@@ -22,7 +22,7 @@ struct World: Sendable {
     var clockIsPlausible = true
     /// The numbers of the function `random`.
     var draws = RandomDraws()
-    /// By how much later the present input is handled than in a replay: a timer that fires late.
+    /// How late the present timer has fired; zero for another input. In a replay, each timer fires exactly at its deadline.
     var lateness = Duration.zero
     /// The changes that the engine has not yet stored and reported.
     var changed: Set<Change> = []

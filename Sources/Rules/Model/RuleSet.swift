@@ -67,7 +67,7 @@ package struct ConfidentialValues: Hashable, Sendable {
     package var values: Set<String>
     /// The text that replaces each of them in a recording: `***NAME***`.
     package var marks: [String: String]
-    /// Those that only `!env_var` gives.
+    /// The part of `values` that is given by `!env_var` and by no `!secret`.
     package var open: Set<String>
 
     package init(_ values: Set<String> = [], marks: [String: String] = [:], open: Set<String> = []) {

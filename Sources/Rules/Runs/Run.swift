@@ -62,8 +62,8 @@ struct Run: Sendable {
     /// The locals of the rule, followed by those of each script call in progress.
     var locals: [Locals]
     var waiting: Waiting?
-    /// By how much later the present wait ends than in a replay, in which timers fire exactly at their deadlines, because the timer
-    /// before it fired late.
+    /// How much later the present wait ends than in a replay. The wait began when a timer fired late, and in a replay each timer
+    /// fires exactly at its deadline.
     var lateness = Duration.zero
     /// The index of the next action in its `ActionID`.
     var nextStep = 0
