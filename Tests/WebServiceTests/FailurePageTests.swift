@@ -31,6 +31,13 @@ struct FailurePageTests {
         #expect(page.contains("<a href=\"\(base.isEmpty ? "./" : base)\">"))
     }
 
+    @Test(
+        "from an address outside of the page, the addresses lead to the page", arguments: [("/", ""), ("/a/b", "../")])
+    func outside(path: String, base: String) {
+        let page = FailurePage.text("the page is at /tryck/", path: path, home: "tryck/", advice: .home)
+        #expect(page.contains("href=\"\(base)tryck/base.css\"") && page.contains("<a href=\"\(base)tryck/\">"))
+    }
+
     @Test("a link that was used is answered with how to get another")
     func link() {
         let page = FailurePage.text("this link was used", path: "/", advice: .link)
