@@ -13,7 +13,7 @@ package struct LoadedRules: Sendable {
     /// The rule files, for a recording and for `LastGoodRules`.
     package var recorded: RecordedRules
     package var secrets: SourceFile?
-    /// The values of `!secret` and `!env_var` in the set, and all of `secrets.yaml`. They are hidden if the set is refused.
+    /// The values of `!secret` and `!env_var` in the set. They are hidden if the set is refused.
     package var confidentialValues: ConfidentialValues
     /// The results of the tests, if they were requested and the set could be loaded.
     package var tests: RuleTestReport?
