@@ -6,15 +6,15 @@ import Rules
 enum OutsideLine: CaseIterable, Hashable, Sendable {
     case badRuleRequest, badSettings, brokerFound, brokerLost, droppedMessage, failedPairing, failedSession
     case failedUpdate, flicdClient, foreignButton, fullJournal, interruptedPress, longRequest, longState, lostPress
-    case missedPresses, refusedMessage, refusedSubscription, renumberedButton, retainedRequest, searchBegan,
-        searchEnded, unchangedRules, unknownButton
+    case missedPresses, refusedMessage, refusedSubscription, renumberedButton, restoredSite, retainedRequest,
+        searchBegan, searchEnded, unchangedRules, unknownButton
 
     /// The number of lines that are written before one is omitted. It is higher for lines that can each be about another thing
     /// that a user has to mend, such as a subscription or a button.
     var burst: Int {
         switch self {
         case .brokerFound, .brokerLost, .failedSession, .interruptedPress, .lostPress, .missedPresses,
-            .renumberedButton:
+            .renumberedButton, .restoredSite:
             5
         case .refusedSubscription: 20
         case .badRuleRequest, .badSettings, .droppedMessage, .failedPairing, .failedUpdate, .flicdClient,

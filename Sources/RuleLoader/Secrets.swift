@@ -32,7 +32,7 @@ struct Secrets {
         return placeholders
     }
 
-    /// The names that follow `!secret` in a text, which may be no YAML.
+    /// The names that follow `!secret` in a text, which may be no YAML. Together they are not much longer than the text.
     static func names(in text: [UInt8]) -> Set<String> {
         var names: Set<String> = []
         var rest = text[...]
@@ -42,8 +42,18 @@ struct Secrets {
                 rest = rest.dropFirst()
                 continue
             }
-            rest = rest.dropFirst("!secret".utf8.count).drop { " \t\"'".utf8.contains($0) }
-            names.insert(String(decoding: rest.prefix { !" \t\r\n\"',:]}#".utf8.contains($0) }, as: UTF8.self))
+            rest = rest.dropFirst("!secret".utf8.count).drop { " \t\r\n".utf8.contains($0) }
+            if let quote = rest.first, "\"'".utf8.contains(quote) {
+                rest = rest.dropFirst()
+                let name = rest.prefix { $0 != quote && !"\r\n".utf8.contains($0) }
+                names.insert(String(decoding: name, as: UTF8.self))
+                // The search goes on in the name, because what looks like the second quote may be that of another text.
+                if rest[name.endIndex...].first == quote { continue }
+            }
+            guard rest.first != UInt8(ascii: "!") else { continue }
+            let name = rest.prefix { !" \t\r\n\"',:]}#".utf8.contains($0) }
+            names.insert(String(decoding: name, as: UTF8.self))
+            rest = rest[name.endIndex...]
         }
         return names
     }

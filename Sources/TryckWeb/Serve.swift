@@ -52,7 +52,8 @@ private func answer(
         let response =
             isBaseItself
             ? Response(status: .permanentRedirect, headers: [.location: base])
-            : WebFailure(.notFound, "the page is at \(base)").response(to: request, path: "/")
+            : WebFailure(.notFound, "the page is at \(base)")
+                .response(to: request, path: request.head.path ?? "/", home: String(base.dropFirst()))
         return finished(response, site)
     }
     var head = request.head

@@ -44,13 +44,16 @@ struct WebFailure: Error, HTTPResponseError {
 
     /// A page for a browser that was led to the address, JSON for others.
     ///
-    /// - Parameter path: that of the request below the base path.
-    func response(to request: Request, path: String) -> Response {
+    /// - Parameters:
+    ///   - path: that of the request below the base path, or the whole path of a request that is not below it.
+    ///   - home: the base path without its first slash, for a request that is not below it.
+    func response(to request: Request, path: String, home: String = "") -> Response {
         let isChange = request.method != .get && request.method != .head
         guard FailurePage.isWanted(isChange: isChange, accept: request.headers[values: .accept]) else {
             return response
         }
-        let text = FailurePage.text(sentence, path: String(path.prefix { $0 != "?" }), advice: advice)
+        let text = FailurePage.text(
+            sentence, path: String(path.prefix { $0 != "?" }), home: home, advice: advice)
         var response = Response(
             status: status, headers: [.contentType: "text/html; charset=utf-8"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: text)))

@@ -14,11 +14,12 @@ package enum FailurePage {
     ///
     /// - Parameters:
     ///   - sentence: as programs get it: in lower case and without a full stop.
-    ///   - path: that of the request below the base path. The addresses on the page are relative, because only a proxy knows its
-    ///     prefix.
+    ///   - path: that of the request below the base path, or the whole path of a request that is not below it. The addresses on
+    ///     the page are relative, because only a proxy knows its prefix.
+    ///   - home: where the page is below the root of `path`, such as `tryck/`; empty if it is the root.
     ///   - advice: what to do next.
-    package static func text(_ sentence: String, path: String, advice: Advice) -> String {
-        let base = String(repeating: "../", count: max(0, path.utf8.count { $0 == UInt8(ascii: "/") } - 1))
+    package static func text(_ sentence: String, path: String, home: String = "", advice: Advice) -> String {
+        let base = String(repeating: "../", count: max(0, path.utf8.count { $0 == UInt8(ascii: "/") } - 1)) + home
         let home = base.isEmpty ? "./" : base
         let next =
             switch advice {

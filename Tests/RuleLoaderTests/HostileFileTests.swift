@@ -1,8 +1,9 @@
 import Diagnostics
 import Foundation
-import RuleLoader
 import TestSupport
 import Testing
+
+@testable import RuleLoader
 
 @Suite("Files from people who mean no good")
 struct HostileFileTests {
@@ -118,6 +119,14 @@ struct HostileFileTests {
         }
         // Generous for a debug build: what is quadratic takes minutes.
         #expect(time < .seconds(20))
+    }
+
+    @Test(
+        "the names of secrets in a refused file are together not much longer than the file",
+        arguments: ["!secret", "!secret-", "!secret\"", "!secret\"!secret'", "!secret !secret a "])
+    func secretNames(tag: String) {
+        let text = Array(String(repeating: tag, count: 1000).utf8)
+        #expect(Secrets.names(in: text).reduce(0) { $0 + $1.utf8.count } <= 2 * text.count)
     }
 
     @Test("16 MiB are read, one more byte is not")

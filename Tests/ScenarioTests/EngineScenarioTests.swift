@@ -314,6 +314,22 @@ struct EngineScenarioTests {
         }
     }
 
+    @Test("a site that begins a life again and again fills neither the log nor the warnings of status")
+    func restoredAgainAndAgain() {
+        func lines(_ effects: [Hub.Effect]) -> Int {
+            effects.count { if case .log(.warning, let text) = $0 { text.contains("was restored") } else { false } }
+        }
+        var house = EngineHouse.leading(.lamp)
+        house.hear(1)
+        var count = 0
+        for life in 2...101 {
+            count += lines(house.sayHello(installation: "9f3c.\(life)", session: 2) + house.wait(.milliseconds(100)))
+        }
+        #expect(count == 5)
+        let trouble = house.status["last_errors"]?.arrayValue ?? []
+        #expect(trouble.count { $0["message"]?.stringValue?.contains("was restored") == true } == 1)
+    }
+
     @Test("a button that two sites have is used from the other one when the first has deleted it, or is gone")
     func otherSite() {
         let other = "tryck/paris2"

@@ -129,6 +129,21 @@ struct RuleFilesTests {
         #expect(files.initialRules(rules, stateDirectory: tree.path).refusedValues == report.refusedValues)
     }
 
+    @Test(
+        "a name after !secret may be in quotes with spaces, in the next line, or after another tag",
+        arguments: [
+            #"{log: !secret "two words"}"#, "{log: !secret\n      'two words'}", "[!secret !secret 'two words'",
+        ])
+    func refusedSecretOfSeveralWords(actions: String) throws {
+        let tree = Tree([
+            "faulty.yaml": "version: 1\nrules:\n  - {id: a, actions: \(actions), {\n",
+            "secrets.yaml": "two words: copper-4711\ntwo: brass-0815\n",
+        ])
+        let rules = RulesOnDisk(path: tree.path + "/faulty.yaml", files: ConfigurationFiles(environment: [:]))
+        let report = try rules.load().report
+        #expect(report.set == nil && report.refusedValues.values.contains("copper-4711"))
+    }
+
     @Test("a set that is taken, and one that fails its tests, has the secrets of the set")
     func takenSecrets() throws {
         let text = """

@@ -32,6 +32,13 @@ struct FailurePageTests {
     }
 
     @Test(
+        "from an address outside of the page, the addresses lead to the page", arguments: [("/", ""), ("/a/b", "../")])
+    func outside(path: String, base: String) {
+        let page = FailurePage.text("the page is at /tryck/", path: path, home: "tryck/", advice: .home)
+        #expect(page.contains("href=\"\(base)tryck/base.css\"") && page.contains("<a href=\"\(base)tryck/\">"))
+    }
+
+    @Test(
         "a link that was used is answered with how to get another, and with the way to the password if there is one",
         arguments: [true, false])
     func link(hasPassword: Bool) {

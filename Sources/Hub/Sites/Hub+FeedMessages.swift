@@ -82,13 +82,13 @@ extension Hub {
                 "\(site) was restored from an old copy of its disk, and goes on as installation \(life.installation)"
             guard feed?.isLeading == true else {
                 // A stand-by says so at each start, because only the engine that leads records claims of the new life.
-                log(.info, "\(sentence); the engine that leads handles its presses")
+                log(.restoredSite, .info, "\(sentence); the engine that leads handles its presses", at: now)
                 break
             }
             log(
-                .warning,
+                .restoredSite, .warning,
                 "\(sentence). Presses that are in the copy and were handled since are not repeated; new presses are handled as "
-                    + "usual")
+                    + "usual", at: now)
             publishEvent(
                 "restored", ["site": .string(site), "installation": .string(life.installation)],
                 timeToLive: .seconds(3600), at: now)
