@@ -160,6 +160,7 @@ extension EnginesWorld {
     private mutating func carryOut(_ effect: FeedUplink.Effect, _ index: Int) {
         switch effect {
         case .publish(let message, let expiry):
+            noteSent(message, index)
             let packet = SimulatedBroker.Message(
                 topicName: message.topicName, payload: message.payload, isRetained: message.retain, expiry: expiry)
             network.send(sites[index].client, .publish(packet, id: sites[index].nextID))
@@ -178,6 +179,16 @@ extension EnginesWorld {
         case .cancelTimer: sites[index].timer = nil
         case .anomaly: break
         }
+    }
+
+    /// Notes which press a site sends with a number. An old copy of the disk gives numbers out again that were sent, until the site
+    /// knows that it is one; what engines report of these numbers is what they have received.
+    private mutating func noteSent(_ message: MQTTMessage, _ index: Int) {
+        guard case .messages(let button) = FeedTopic(message.topicName)?.kind,
+            let sent = try? FeedMessage(parsing: message.payload, of: button),
+            let entry = sites[index].disk.entries[button]?.first(where: { $0.feed.number == sent.number })
+        else { return }
+        account.put(entry.press, at: place(sent.number, of: button, index))
     }
 
     private mutating func beginLife(_ number: Int, _ formers: [ButtonID: FeedFormer], _ index: Int) {
