@@ -11,6 +11,11 @@ extension EnginesWorld {
         var press: Press
         /// The first session in which it can have been sent.
         var session: Int
+
+        /// True if it is the end of a hold.
+        var isRelease: Bool {
+            feed.steps.contains { if case .press(let event) = $0 { event.step == .up(.afterHold) } else { false } }
+        }
     }
 
     /// What is on a site's disk.
@@ -27,6 +32,8 @@ extension EnginesWorld {
         var installation: String { FeedLife(root: root, number: life).installation }
         /// The presses in the journals that no engine has claimed.
         var presses: Set<Press> { Set(entries.values.joined().map(\.press)) }
+        /// The holds whose releases are among them.
+        var releases: Set<Press> { Set(entries.values.joined().filter(\.isRelease).map(\.press)) }
     }
 
     struct Site {
@@ -109,6 +116,7 @@ extension EnginesWorld {
         guard let copy = sites[index].copy else { return }
         killSite(index, delivering: 0)
         for press in sites[index].disk.presses.subtracting(copy.presses) { account.wentWithDisk(press) }
+        if !sites[index].disk.releases.isSubset(of: copy.releases) { account.releaseWentWithDisk() }
         sites[index].disk = copy
     }
 
@@ -188,7 +196,7 @@ extension EnginesWorld {
             let sent = try? FeedMessage(parsing: message.payload, of: button),
             let entry = sites[index].disk.entries[button]?.first(where: { $0.feed.number == sent.number })
         else { return }
-        account.put(entry.press, at: place(sent.number, of: button, index))
+        account.put(entry, at: place(sent.number, of: button, index))
     }
 
     private mutating func beginLife(_ number: Int, _ formers: [ButtonID: FeedFormer], _ index: Int) {
@@ -197,7 +205,7 @@ extension EnginesWorld {
         for button in sites[index].disk.facts.keys {
             sites[index].disk.facts[button]?.former = formers[button]
             for entry in sites[index].disk.entries[button] ?? [] {
-                account.put(entry.press, at: place(entry.feed.number, of: button, index))
+                account.put(entry, at: place(entry.feed.number, of: button, index))
             }
         }
     }
