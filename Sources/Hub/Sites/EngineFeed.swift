@@ -441,7 +441,7 @@ struct EngineFeed: Sendable {
     /// presses that the former one has claimed, and their records are not on its disk.
     func isOver(_ press: ButtonEvent) -> Bool { handledPresses.contains(press) || handledPresses.hasLater(press) }
 
-    /// Notes what another engine handles while this one stands by.
+    /// Notes what another engine handles while this one stands by or is fenced.
     mutating func overhear(_ topic: FeedTopic, _ payload: [UInt8]) {
         guard mode != .leading else { return }
         switch topic.kind {

@@ -1,7 +1,7 @@
 import ButtonModel
 import Feed
 
-/// The presses in messages that an engine hears while it stands by, until another engine claims them.
+/// The presses in messages that an engine hears while it stands by or is fenced, until another engine claims them.
 ///
 /// A button that is carried to another site repeats there what the first site could not confirm. If the engine that has handled it
 /// is gone then, the next one knows from this type that it was handled.
