@@ -35,6 +35,8 @@ extension FeedSource {
         private(set) var taken: [Taken] = []
         /// True if a connection has ended since the button was started last, so that what is unconfirmed may be lost.
         var isReconnected = false
+        /// True if this engine has stood by since the button was started last, so that its owner acts on nothing that was taken before.
+        var hasStoodBy = false
         /// True if a message has arrived that does not follow the cursor.
         var hasGap = false
         var askedAt: Instant?
@@ -88,6 +90,12 @@ extension FeedSource {
             guard let unconfirmed else { return }
             accounted = min(accounted, unconfirmed.lowerBound - 1)
             // Messages that are open together may be presses of one gesture, so none of them is acted on any more.
+            giveUpOpen()
+        }
+
+        /// Another engine leads, or may lead.
+        mutating func standBy() {
+            hasStoodBy = true
             giveUpOpen()
         }
 

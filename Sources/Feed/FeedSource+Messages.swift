@@ -35,7 +35,9 @@ extension FeedSource {
             effects.append(.interrupted(place(key, button.cursor), first: button.accounted + 1))
             self[key]?.accounted = button.cursor
         }
-        if button.cursor > button.lastTaken ?? 0, hasOpen || button.lastTaken != nil {
+        let isOfOther = button.cursor > button.lastTaken ?? 0 && (hasOpen || button.lastTaken != nil)
+        self[key]?.hasStoodBy = false
+        if isOfOther || button.hasStoodBy && hasOpen {
             effects.append(.inherited(site: key.site, key.button, mayBeDown: hasOpen))
             self[key]?.lastTaken = button.cursor
         }

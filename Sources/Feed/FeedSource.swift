@@ -77,7 +77,8 @@ package struct FeedSource: Sendable {
         /// reported later.
         case gaveUp([GivenUp])
         /// Another engine, or an earlier process of this one, has claimed the last messages of the button, and so may have recognised
-        /// gestures that are not decided here.
+        /// gestures that are not decided here. The same is said of this engine's own messages that it has not done when it stood by:
+        /// a hold of them may have ended meanwhile without an action.
         ///
         /// - Parameter mayBeDown: whether some of these messages are not known to be done, so that they may be the beginning of a
         ///   press that has not ended. They were reported as interrupted.
@@ -225,7 +226,7 @@ package struct FeedSource: Sendable {
         case .fence: stop()
         case .standBy:
             stop()
-            for key in allKeys { self[key]?.giveUpOpen() }
+            for key in allKeys { self[key]?.standBy() }
         case .disconnected: disconnected()
         case .received(let name, let payload, let brokerAge): received(name, payload, brokerAge: brokerAge, at: now)
         case .settled(let place): settled(place, at: now)

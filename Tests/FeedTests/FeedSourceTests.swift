@@ -800,6 +800,24 @@ struct FeedSourceTests {
         #expect(!talk.given(.lead(term: 3)).contains { if case .interrupted = $0 { true } else { false } })
     }
 
+    @Test(
+        "an engine inherits what it reports of itself, because its hold may have ended in an action that was dropped",
+        arguments: [true, false])
+    func inheritedFromItself(isConfirmed: Bool) {
+        let inherited = FeedSource.Effect.inherited(site: berlin, hall, mayBeDown: true)
+        var talk = Self.leading(facts(last: 10, claimed: 7))
+        talk.given(.message(message(8)))
+        if isConfirmed { talk.given(.acknowledged(topicName: topic(.cursor(hall)))) }
+        talk.given(.disconnected)
+        talk.given(.standBy)
+        talk.given(.connected)
+        talk.given(.hello(hello([hall: facts(last: 10, claimed: 7)])))
+        let effects = talk.given(.lead(term: 2))
+        #expect(effects.contains(.interrupted(place(8), first: 8)) && effects.contains(inherited))
+        talk.given(.standBy)
+        #expect(!talk.given(.lead(term: 3)).contains(inherited))
+    }
+
     @Test("an engine that dies before it has its connection back reports messages whose claims were not acknowledged")
     func deadWithLostClaims() {
         var talk = Self.leading(facts(last: 8, claimed: 7))

@@ -324,6 +324,22 @@ struct OpenPressScenarioTests {
         #expect(Self.fate(effects) == ["reported 1 to 2"])
     }
 
+    @Test("a hold that was told ends with its release, although another engine has claimed to lead, and done nothing")
+    func heldMeanwhile() {
+        var house = EngineHouse.leading(Self.held)
+        _ = Self.acknowledge(house.hear(1) + house.hear(2, .hold(ofSecondPress: false)), &house)
+        // The hold ends because its site is gone. The action for that is held, and then dropped.
+        var effects = Self.breakOff(&house) + house.wait(.seconds(20)) + house.take(.brokerConnected)
+        effects += house.hear("engines/1/leader", EngineTerm(term: 9, engine: "b1").encoded())
+        effects += house.sayHello(session: 2, last: 2, claimed: 2)
+        effects += house.hear(
+            "engines/1/state", EngineState(isOnline: false, engine: "b1", share: .whole).encoded())
+        effects += house.wait(.seconds(3)) + house.hearOwnClaim() + house.wait(.seconds(1))
+        #expect(house.status["engine"]?["state"] == "leading")
+        #expect(Self.fate(effects) == ["reported 1 to 2"])
+        #expect(Self.fate(house.hear(3, .up(.afterHold))) == ["lamp end"])
+    }
+
     // MARK: What another engine has begun
 
     @Test("a hold that another engine may have told is ended by the engine that leads when the button is released")

@@ -11,7 +11,7 @@ PREFIX = '/api/hassio_ingress/token'
 
 
 @pytest.fixture
-def proxy(house: House) -> Iterator[str]:
+def proxy(house: House, browser: Browser) -> Iterator[str]:
     port = free_port()
     folder = house.directory / 'nginx'
     folder.mkdir()
@@ -36,6 +36,8 @@ http {{
     nginx = Program(house.directory / 'nginx.log', program, '-p', folder, '-c', configuration)
     wait('nginx', lambda: House._answers(port))
     yield f'http://127.0.0.1:{port}{PREFIX}/'
+    # The page's requests end with the page, so that the browser does not report that the proxy is gone.
+    browser.driver.get('about:blank')
     nginx.end()
     shutil.rmtree(folder)
 

@@ -442,7 +442,7 @@ struct EngineFeed: Sendable {
     /// needs this for presses that the former engine has claimed, because its own records do not have them.
     func isOver(_ press: ButtonEvent) -> Bool { handledPresses.contains(press) || handledPresses.hasLater(press) }
 
-    /// Notes the presses that another engine handles while this one stands by.
+    /// Notes the presses that another engine handles while this one stands by or is fenced.
     mutating func overhear(_ topic: FeedTopic, _ payload: [UInt8]) {
         guard mode != .leading else { return }
         switch topic.kind {

@@ -1,7 +1,7 @@
 import ButtonModel
 import Feed
 
-/// The presses in messages that an engine hears while it stands by, until another engine claims them.
+/// The presses in messages that an engine hears while it stands by or is fenced, until another engine claims them.
 ///
 /// When a button is carried to another site, it repeats there the presses that the first site could not confirm. If the engine that
 /// has handled these presses is gone by then, the next engine knows from this type that they were handled.

@@ -35,25 +35,43 @@ extension EnginesWorld {
         private(set) var problems: [String] = []
         /// The press in each message.
         private var places: [Place: Press] = [:]
+        /// The messages in which the release of a hold is.
+        private var releases: Set<Place> = []
         /// The number of presses that were acted on, or of steps of turns, for buttons whose actions do not say which.
         private(set) var acted: [ButtonID: Int] = [:]
         /// The same of actions that failed.
         private var failed: [ButtonID: Int] = [:]
         /// The last step of `hall` that was acted on.
         private var latest = 0
-        /// True if a hold was told and its end was not.
-        private var isHoldTold = false
+        /// The highest term of a claim to lead.
+        private var term = 0
+        /// The number of terms that have begun since a hold was told; `nil` if its end was told, or cannot be.
+        private var termsSinceHold: Int?
 
         mutating func note(_ problem: String) { problems.append(problem) }
         mutating func made(_ press: Press, steps: Int = 0) { fates[press] = Fate(steps: steps) }
-        mutating func put(_ press: Press, at place: Place) { places[place] = press }
         mutating func wentWithDisk(_ press: Press) { fates[press]?.wentWithDisk = true }
+        mutating func releaseWentWithDisk() { termsSinceHold = nil }
+
+        mutating func put(_ entry: Entry, at place: Place) {
+            places[place] = entry.press
+            if entry.isRelease { releases.insert(place) } else { releases.remove(place) }
+        }
+
+        /// An engine claims to lead. The one that leads next ends a hold that was told, and the one after that does not know of it.
+        mutating func led(in term: Int) {
+            guard term > self.term else { return }
+            self.term = term
+            termsSinceHold = termsSinceHold.flatMap { $0 == 0 ? 1 : nil }
+        }
 
         /// An engine reports that the message at a place may have had no effect.
         ///
         /// - Parameter hasArrived: whether the report is at the broker.
         mutating func reported(_ place: Place, hasArrived: Bool) {
             guard let press = places[place] else { return }
+            // The engine that has claimed the release has perhaps ended before it could tell the end of the hold.
+            if releases.contains(place) { termsSinceHold = nil }
             if hasArrived { fates[press]?.hasReportArrived = true } else { fates[press]?.isReported = true }
         }
 
@@ -69,7 +87,7 @@ extension EnginesWorld {
             case .step(let press): fates[press]?.isReported = true
             case .presses(let button, let count): failed[button, default: 0] += count
             case .holdBegins: failed[EnginesWorld.attic, default: 0] += 1
-            case .holdEnds: break
+            case .holdEnds: termsSinceHold = nil
             case .turns(let steps): failed[EnginesWorld.dial, default: 0] += steps
             }
         }
@@ -85,8 +103,8 @@ extension EnginesWorld {
             case .presses(let button, let count): acted[button, default: 0] += count
             case .holdBegins:
                 acted[EnginesWorld.attic, default: 0] += 1
-                isHoldTold = true
-            case .holdEnds: isHoldTold = false
+                termsSinceHold = 0
+            case .holdEnds: termsSinceHold = nil
             case .turns(let steps): acted[EnginesWorld.dial, default: 0] += steps
             }
         }
@@ -121,7 +139,7 @@ extension EnginesWorld {
                             + "were reported, or are in the journal or lost with a disk")
                 }
             }
-            if isHoldTold, features.contains(.ends) { broken.append("a hold was told, and its end was not") }
+            if termsSinceHold != nil, features.contains(.ends) { broken.append("a hold was told, and its end was not") }
             return broken
         }
     }

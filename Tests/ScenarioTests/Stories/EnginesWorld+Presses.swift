@@ -164,7 +164,6 @@ extension EnginesWorld {
         let session = sites[site].disk.session + (sites[site].isConnected ? 0 : 1)
         sites[site].disk.entries[press.button, default: []].append(
             Entry(feed: entry, press: press, session: session))
-        account.put(press, at: place(entry.number, of: press.button, site))
         sites[site].inputs.append(.recorded(press.button, entry))
     }
 }

@@ -11,6 +11,11 @@ extension EnginesWorld {
         var press: Press
         /// The first session in which it can have been sent.
         var session: Int
+
+        /// True if it is the end of a hold.
+        var isRelease: Bool {
+            feed.steps.contains { if case .press(let event) = $0 { event.step == .up(.afterHold) } else { false } }
+        }
     }
 
     /// What is on a site's disk.
@@ -27,6 +32,8 @@ extension EnginesWorld {
         var installation: String { FeedLife(root: root, number: life).installation }
         /// The presses in the journals that no engine has claimed.
         var presses: Set<Press> { Set(entries.values.joined().map(\.press)) }
+        /// The holds whose releases are among them.
+        var releases: Set<Press> { Set(entries.values.joined().filter(\.isRelease).map(\.press)) }
     }
 
     struct Site {
@@ -109,6 +116,7 @@ extension EnginesWorld {
         guard let copy = sites[index].copy else { return }
         killSite(index, delivering: 0)
         for press in sites[index].disk.presses.subtracting(copy.presses) { account.wentWithDisk(press) }
+        if !sites[index].disk.releases.isSubset(of: copy.releases) { account.releaseWentWithDisk() }
         sites[index].disk = copy
     }
 
@@ -160,6 +168,7 @@ extension EnginesWorld {
     private mutating func carryOut(_ effect: FeedUplink.Effect, _ index: Int) {
         switch effect {
         case .publish(let message, let expiry):
+            noteSent(message, index)
             let packet = SimulatedBroker.Message(
                 topicName: message.topicName, payload: message.payload, isRetained: message.retain, expiry: expiry)
             network.send(sites[index].client, .publish(packet, id: sites[index].nextID))
@@ -180,13 +189,23 @@ extension EnginesWorld {
         }
     }
 
+    /// Notes which press a site sends with a number. An old copy of the disk gives numbers out again that were sent, until the site
+    /// knows that it is one; what engines report of these numbers is what they have received.
+    private mutating func noteSent(_ message: MQTTMessage, _ index: Int) {
+        guard case .messages(let button) = FeedTopic(message.topicName)?.kind,
+            let sent = try? FeedMessage(parsing: message.payload, of: button),
+            let entry = sites[index].disk.entries[button]?.first(where: { $0.feed.number == sent.number })
+        else { return }
+        account.put(entry, at: place(sent.number, of: button, index))
+    }
+
     private mutating func beginLife(_ number: Int, _ formers: [ButtonID: FeedFormer], _ index: Int) {
         sites[index].disk.life = number
         lives += 1
         for button in sites[index].disk.facts.keys {
             sites[index].disk.facts[button]?.former = formers[button]
             for entry in sites[index].disk.entries[button] ?? [] {
-                account.put(entry.press, at: place(entry.feed.number, of: button, index))
+                account.put(entry, at: place(entry.feed.number, of: button, index))
             }
         }
     }

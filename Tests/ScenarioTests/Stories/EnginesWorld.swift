@@ -36,7 +36,8 @@ struct EnginesWorld {
         static let hastyMoves = Features(rawValue: 64)
         /// A site dies together with an engine, and stays away for a while.
         static let absence = Features(rawValue: 128)
-        /// A hold that was told has to end, also if another engine leads then.
+        /// A hold that was told has to end, also if another engine leads then, unless a second one has led meanwhile, or the message of
+        /// the release is reported, or lost with a disk.
         static let ends = Features(rawValue: 256)
         /// Nothing is acted on after it was reported.
         static let order = Features(rawValue: 512)
@@ -122,7 +123,6 @@ struct EnginesWorld {
     var sites: [Site]
     var account = Account()
     var pad = Pad()
-    private(set) var takeovers = 0
     var lives = 0
     private var inputCount = 0
 
@@ -238,7 +238,9 @@ struct EnginesWorld {
     mutating func carryToBroker(_ client: String, _ count: Int) {
         for _ in 0..<min(count, network.sentCount(client)) {
             if case .publish(let message, _) = network.nextPacket(of: client) {
-                if message.topicName == "engines/1/leader" { takeovers += 1 }
+                if message.topicName == "engines/1/leader", let claim = try? EngineTerm(parsing: message.payload) {
+                    account.led(in: claim.term)
+                }
                 arrived(message)
             }
             _ = network.carry(SimulatedNetwork.Lane(client: client, isToBroker: true), at: now)
