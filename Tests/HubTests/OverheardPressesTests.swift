@@ -94,7 +94,7 @@ struct OverheardPressesTests {
         feed.overhear(FeedTopic(berlin, .messages(hall)), message(number).encoded())
     }
 
-    private static func hearClaim(_ number: Int, _ installation: String = "9f3c", _ feed: inout EngineFeed) {
+    private static func hearClaim(_ number: Int, _ feed: inout EngineFeed, of installation: String = "9f3c") {
         let claim = FeedCursor(number: number, term: 1, engine: "a1", installation: installation, session: 1)
         feed.overhear(FeedTopic(berlin, .cursor(hall)), claim.encoded())
     }
@@ -104,7 +104,7 @@ struct OverheardPressesTests {
         var feed = Self.feed()
         Self.hear(1, &feed)
         #expect(!feed.hasHandled(Self.down(1)))
-        Self.hearClaim(1, "9f3c.2", &feed)
+        Self.hearClaim(1, &feed, of: "9f3c.2")
         #expect(!feed.hasHandled(Self.down(1)))
         Self.hearClaim(1, &feed)
         #expect(feed.hasHandled(Self.down(1)))
@@ -118,7 +118,7 @@ struct OverheardPressesTests {
         Self.hear(1, &feed)
         feed.arrived(Self.berlin, saying: Self.hello(installation))
         Self.hear(2, &feed)
-        Self.hearClaim(2, installation, &feed)
+        Self.hearClaim(2, &feed, of: installation)
         #expect(!feed.hasHandled(Self.down(1)))
         #expect(feed.hasHandled(Self.down(2)))
     }
