@@ -148,7 +148,7 @@ struct HistoryScenarioTests {
             #expect(difference.before.map(\.rule) == ["hall"])
             #expect(difference.before.map(\.kind) == ["publish"])
             #expect(difference.after.map { $0.text.hasPrefix("home/hall/new ") } == [true])
-            #expect(difference.after.first?.after == .seconds(3))
+            #expect(difference.after.first?.after.total == .seconds(3))
         }
         #expect(
             result.differences.map { "\($0.before.first?.text ?? "")" }
@@ -278,7 +278,7 @@ struct HistoryScenarioTests {
         for (number, difference) in result.differences.enumerated() {
             #expect(difference.before.map(\.rule) == ["second", "late"])
             #expect(difference.before.map(\.text) == ["second = \(number + 1)", "late = \(number + 1)"])
-            #expect(difference.before.map(\.after) == [.zero, .seconds(5)])
+            #expect(difference.before.map(\.after.total) == [.zero, .seconds(5)])
             #expect(difference.after.map(\.text) == ["second = \(2 * number + 2)", "late = \(2 * number + 2)"])
         }
         let lines = house.told.filter { $0["kind"] == "variable" }
