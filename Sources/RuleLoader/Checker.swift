@@ -1,6 +1,5 @@
 import Diagnostics
 import Expressions
-import Rules
 
 /// Reads typed values from the tree of one file and collects diagnostics. The content of a faulty node is not checked,
 /// so that one mistake gives one message.
@@ -176,7 +175,7 @@ struct Checker {
         ofForeign entry: YAMLNode.Entry, of node: YAMLNode, _ table: MappingTable
     ) -> [Hint.Change] {
         let name = entry.key.text
-        if StepKind.isCompanion(name, ofStepWith: table) { return movingOut(entry.key, entry.value, of: node) }
+        if table.outerKeys.contains(name) { return movingOut(entry.key, entry.value, of: node) }
         guard let meant = table.foreignEntries[name], let written = written(entry.value),
             case .scalar(let text, let style) = entry.value.content
         else { return [] }

@@ -12,6 +12,8 @@ final class MappingTable: Sendable {
     let replacedKeys: [String: String]
     /// Keys from other languages or mappings, each with a hint what to write instead.
     let foreignHints: [String: String]
+    /// The keys among them that belong beside the key whose value is the mapping.
+    let outerKeys: Set<String>
     /// The entries that are meant by keys from elsewhere: `time: {after: VALUE}` for `after`. `VALUE` is the value as it is
     /// written, `LITERAL` the value as an expression has it, and `EXPRESSION` an expression without quotes.
     let foreignEntries: [String: String]
@@ -22,24 +24,26 @@ final class MappingTable: Sendable {
 
     init(
         name: String, keys: [Key], planned: [String] = [], replacedKeys: [String: String] = [:],
-        foreignHints: [String: String] = [:], foreignEntries: [String: String] = [:], ignoredPrefix: String? = nil
+        foreignHints: [String: String] = [:], outerKeys: Set<String> = [], foreignEntries: [String: String] = [:],
+        ignoredPrefix: String? = nil
     ) {
         self.name = name
         self.keys = keys
         self.planned = planned
         self.replacedKeys = replacedKeys
         self.foreignHints = foreignHints
+        self.outerKeys = outerKeys
         self.foreignEntries = foreignEntries
         self.ignoredPrefix = ignoredPrefix
         indices = Dictionary(keys.indices.map { (keys[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// The table with other or more hints for keys from elsewhere.
-    func hinting(_ hints: [String: String]) -> MappingTable {
+    func hinting(_ hints: [String: String], outerKeys: Set<String> = []) -> MappingTable {
         MappingTable(
             name: name, keys: keys, planned: planned, replacedKeys: replacedKeys,
-            foreignHints: foreignHints.merging(hints) { _, new in new }, foreignEntries: foreignEntries,
-            ignoredPrefix: ignoredPrefix)
+            foreignHints: foreignHints.merging(hints) { _, new in new },
+            outerKeys: self.outerKeys.union(outerKeys), foreignEntries: foreignEntries, ignoredPrefix: ignoredPrefix)
     }
 
     func key(_ name: String) -> Key? { indices[name].map { keys[$0] } }

@@ -136,11 +136,11 @@ extension RuleSetReader {
         }
     }
 
-    private static let awaitedTrigger = MappingTable.trigger.hinting(
-        Dictionary(
-            uniqueKeysWithValues: ["timeout", "then", "else", "claim", "save_as"].map {
-                ($0, "write \($0): beside wait_for:, not in the trigger")
-            }))
+    private static let awaitedTrigger = {
+        let outer: Set = ["timeout", "then", "else", "claim", "save_as"]
+        let hints = outer.map { ($0, "write \($0): beside wait_for:, not in the trigger") }
+        return MappingTable.trigger.hinting(Dictionary(uniqueKeysWithValues: hints), outerKeys: outer)
+    }()
 
     /// Reports keys that belong to other kinds of triggers (E210).
     ///

@@ -50,7 +50,7 @@ extension MappingTable {
             "milliseconds": "for a time write delay: 500ms; a wait has until: and timeout:",
             "for": "use until: and timeout:", "condition": "use until:",
             "else": "write else: beside wait:, not in it",
-        ])
+        ], outerKeys: ["else"])
 
     /// The table of a `wait` whose `timeout` stands beside it, which is reported there.
     static let waitWithoutTimeout = MappingTable(
@@ -60,7 +60,7 @@ extension MappingTable {
             key.isRequired = key.isRequired && key.name != "timeout"
             return key
         },
-        foreignHints: wait.foreignHints)
+        foreignHints: wait.foreignHints, outerKeys: wait.outerKeys)
 
     static let cycle = MappingTable(
         name: "\"cycle\"",
@@ -99,7 +99,7 @@ extension MappingTable {
             "else": "use default: beside choose", "elif": "write another branch with if: and then:",
             "condition": "use if:", "conditions": "use if:", "sequence": "use then:", "actions": "use then:",
             "default": "write default: beside choose, not in a branch",
-        ])
+        ], outerKeys: ["default"])
 
     static let retry = MappingTable(
         name: "\"retry\"",

@@ -59,13 +59,6 @@ extension StepKind {
         }
     }()
 
-    /// True if the mapping of a table is the value of the key of a step, beside which this key is allowed.
-    static func isCompanion(_ key: String, ofStepWith table: MappingTable) -> Bool {
-        companions.contains { name, kinds in
-            name == key && kinds.contains { $0.language.fields?.table.name == table.name }
-        }
-    }
-
     /// The message for a companion key without a step that has it: `"else" belongs beside "wait" or "if"`.
     static func place(ofCompanion key: String, _ kinds: [StepKind]) -> String {
         "\"\(key)\" belongs beside " + kinds.map { "\"\($0.rawValue)\"" }.joined(separator: " or ")
