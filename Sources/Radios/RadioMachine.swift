@@ -56,6 +56,9 @@ package struct RadioMachine: Sendable {
     /// was heard.
     package var connectsByItself: Bool { choice != .esphome }
 
+    /// True for an adapter that other programs use, too, through BlueZ.
+    var isShared: Bool { choice == .bluez }
+
     package mutating func handle(_ input: RadioInput, at now: Instant) -> [RadioEffect] {
         guard choice != .esphome else { return esphome.handle(input, at: now) }
         switch input {
