@@ -89,6 +89,9 @@ package struct RadioFleet: Sendable {
     /// True if the radio needs random octets when it is opened.
     package func needsEntropy(_ id: RadioID) -> Bool { !self[id].connectsByItself }
 
+    /// True if a notification of a button may be lost on its way through the radio.
+    package func mayLoseNotifications(_ id: RadioID) -> Bool { self[id].mayLoseNotifications }
+
     /// True if a radio is ready.
     package var isAnyReady: Bool { isReady.contains(true) }
 
