@@ -45,7 +45,8 @@ extension ButtonManager {
                 firmwareVersion: link.isPairing ? nil : known[button]?.identity.firmwareVersion,
                 pendingNickname: known[button]?.pendingNickname,
                 autoDisconnectTime: autoDisconnectTime, isTwist: isTwist,
-                dials: known[button]?.dials ?? [:], ledMode: known[button]?.settings.ledMode ?? .fill))
+                dials: known[button]?.dials ?? [:], ledMode: known[button]?.settings.ledMode ?? .fill,
+                mayLoseNotifications: radios.mayLoseNotifications(id.radio)))
         links[id]?.session = session
         links[id]?.phase = .inSession(isReady: false)
         advanceSession(id, .linkReady(attMTU: attMTU, entropy), at: now)

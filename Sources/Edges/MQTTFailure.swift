@@ -1,3 +1,5 @@
+import Platform
+
 /// The reason why there is no connection to the broker. The description advises the user and contains no password.
 package enum MQTTFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case connectionRefused(endpoint: String)
@@ -39,11 +41,9 @@ package enum MQTTFailure: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .connectionRefused(let endpoint):
             "the connection to \(endpoint) was refused: is mosquitto running there, and listening on that port?"
-        case .hostNotFound(let host) where host.hasSuffix(".local"):
-            "the name \(host) cannot be resolved: install libnss-mdns, or write the IP address of the broker, such as "
-                + "mqtt://192.168.1.10:1883"
         case .hostNotFound(let host):
-            "the name \(host) cannot be resolved: check mqtt.broker and the network"
+            Unresolved.advice(on: host, of: "the broker", example: "mqtt://192.168.1.10:1883")
+                ?? "the name \(host) cannot be resolved: check mqtt.broker and the network"
         case .unreachable(let endpoint, let cause):
             "\(endpoint) cannot be reached: \(cause)"
         case .noAnswer(let endpoint):

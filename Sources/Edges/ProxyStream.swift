@@ -1,5 +1,5 @@
 import Glibc
-import Platform
+package import Platform
 package import Reactor
 
 /// A TCP connection to an ESPHome proxy. What the octets mean is for the radio to know.
@@ -20,29 +20,39 @@ package final class ProxyStream {
     private let loop: EventLoop
     private let host: String
     private let port: UInt16
+    private let resolve: @Sendable (String, UInt16) -> Result<[SocketAddress], Unresolved>
     private let report: @ReactorActor (Event) -> Void
     /// Changes with every `open` and `close`, so that results of earlier attempts are ignored.
     private var generation: UInt64 = 0
     private var connector: StreamConnector?
     private var connection: StreamConnection?
 
-    package init(loop: EventLoop, host: String, port: UInt16, report: @escaping @ReactorActor (Event) -> Void) {
+    /// - Parameter resolve: runs on a helper thread and may block.
+    package init(
+        loop: EventLoop, host: String, port: UInt16,
+        resolve: @escaping @Sendable (String, UInt16) -> Result<[SocketAddress], Unresolved> = SocketAddress.resolve,
+        report: @escaping @ReactorActor (Event) -> Void
+    ) {
         self.loop = loop
         self.host = host
         self.port = port
+        self.resolve = resolve
         self.report = report
     }
 
     /// Opens the connection, and closes the one before.
     package func open() {
         close()
-        let (generation, host, port) = (generation, host, port)
+        let (generation, host, port, resolve) = (generation, host, port, resolve)
         loop.offload {
-            SocketAddress.resolve(host: host, port: port)
+            resolve(host, port)
         } then: { [weak self] resolved in
             guard let self, generation == self.generation else { return }
             switch resolved {
-            case .failure(let unresolved): fail("cannot be reached: \(unresolved.reason)")
+            case .failure(let unresolved):
+                close()
+                let advice = Unresolved.advice(on: host, of: "the proxy")
+                report(.failed(advice ?? "the proxy \(host) cannot be reached: \(unresolved.reason)"))
             case .success(let addresses): connect(addresses)
             }
         }

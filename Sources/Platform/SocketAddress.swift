@@ -4,6 +4,18 @@ import Glibc
 /// The reason why a name could not be resolved.
 package struct Unresolved: Error, Hashable, Sendable {
     package var reason: String
+
+    /// Says what to do about the name of a host that cannot be resolved, if only hosts on the local network have such names.
+    ///
+    /// - Parameters:
+    ///   - owner: whose IP address can be written in place of the name, such as `the broker`.
+    ///   - example: how that is written; `nil`: it needs no example.
+    /// - Returns: `nil` for other names.
+    package static func advice(on host: String, of owner: String, example: String? = nil) -> String? {
+        guard host.hasSuffix(".local") else { return nil }
+        return "the name \(host) cannot be resolved: install libnss-mdns, or write the IP address of \(owner)"
+            + (example.map { ", such as \($0)" } ?? "")
+    }
 }
 
 /// Why a file may not be replaced by a socket file.

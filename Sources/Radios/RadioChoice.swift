@@ -49,7 +49,7 @@ struct RadioChoice: Sendable {
     /// How long a radio that did not connect a button is left out for it, if no other radio hears the button.
     static let shortFailureTime = Duration.milliseconds(300)
     static let trustDelay = Duration.seconds(60)
-    /// The age of a signal from which it does not count, because the button may be elsewhere by then.
+    /// The age of a signal, and of a failure to connect, from which it does not count, because the button may be elsewhere by then.
     static let signalAge = Duration.seconds(15 * 60)
     /// The age of an advertisement from which no attempt to connect is made, because the button may have stopped advertising. An
     /// ESPHome proxy would then hear nothing for 20 s.
@@ -359,7 +359,7 @@ struct RadioChoice: Sendable {
         let distance = max(1, strengths.count > 1 ? strengths[0] - strengths[1] : 1)
         func score(_ id: RadioID) -> Double {
             var score = (hearing[id]?.strength ?? 0)
-            score -= 0.51 * distance * Double(button.failures[id]?.count ?? 0)
+            score -= 0.51 * distance * Double(failureCount(of: id, with: button, at: now))
             if let limit = self[id].limit, linkCount(of: id) + 1 == limit { score -= 0.76 * distance }
             // An adapter has a link in 20 ms, and a proxy in 200 ms.
             if self[id].connectsByItself { score += 10 }
@@ -404,8 +404,13 @@ struct RadioChoice: Sendable {
     }
 
     private mutating func noteFailure(_ address: BluetoothAddress, of id: RadioID, at now: Instant) {
-        let count = (buttons[address]?.failures[id]?.count ?? 0) + 1
+        guard let button = buttons[address] else { return }
+        let count = failureCount(of: id, with: button, at: now) + 1
         buttons[address]?.failures[id] = (count, now)
+    }
+
+    private func failureCount(of id: RadioID, with button: Button, at now: Instant) -> Int {
+        button.failures[id].flatMap { now - $0.at < Self.signalAge ? $0.count : nil } ?? 0
     }
 
     #if DEBUG

@@ -322,7 +322,7 @@ struct ButtonSessionTests {
             ])
     }
 
-    @Test("a wrong signature ends the session, and a second one ends the link")
+    @Test("a wrong signature ends the session, and a second one within a minute ends the link")
     func wrongSignature() throws {
         var established = try #require(EstablishedTalk())
         _ = established.sent(established.initialise())
@@ -340,6 +340,34 @@ struct ButtonSessionTests {
         effects = established.talk.given(.received([1, 15, 0, 0, 0, 0, 0]))
         #expect(button.packets(in: effects) == [.disconnectVerifiedLink])
         #expect(Array(effects.dropFirst()) == [.failed(.packetSignatureMismatch), .disconnect, .cancelTimer])
+    }
+
+    @Test(
+        "a second wrong signature after a minute keeps the link, because a link may last for days",
+        arguments: [Int64(59), 60])
+    func laterWrongSignature(seconds: Int64) throws {
+        var established = try #require(EstablishedTalk())
+        _ = established.sent(established.initialise())
+        established.talk.given(.received([1, 15, 0, 0, 0, 0, 0]))
+        established.talk.wait(.seconds(5))
+        established.talk.given(.timerFired)
+        established.talk.given(.restart(TestButton.entropy))
+        let (button, response) = try #require(TestButton.quickVerify())
+        established.button = button
+        _ = established.sent(established.talk.given(.received(response)))
+        _ = established.sent(established.initialise())
+        established.talk.wait(.seconds(seconds - 5))
+        let effects = established.talk.given(.received([1, 15, 0, 0, 0, 0, 0]))
+        #expect(effects.contains(.failed(.packetSignatureMismatch)))
+        #expect(effects.contains(.disconnect) == (seconds < 60))
+    }
+
+    @Test("after a wrong signature through a radio that may lose notifications, a session starts after a second")
+    func shortPause() throws {
+        var established = try #require(EstablishedTalk(mayLoseNotifications: true))
+        _ = established.initialise()
+        let effects = established.talk.given(.received([1, 15, 0, 0, 0, 0, 0]))
+        #expect(effects.last == .setTimer(established.talk.now + .seconds(1)))
     }
 
     @Test("a notification that is replayed has a wrong signature")

@@ -67,7 +67,7 @@ struct EstablishedTalk {
     init?(
         cursor: EventCursor = EventCursor(bootID: TestButton.bootID, eventCount: 8), advertisingConfigured: Bool = true,
         latencyMode: LatencyMode = .normal, firmwareVersion: UInt32? = nil, pendingNickname: Nickname? = nil,
-        isDuo: Bool = false, dials: [Dial: Int] = [:]
+        isDuo: Bool = false, dials: [Dial: Int] = [:], mayLoseNotifications: Bool = false
     ) {
         talk = Transcript(
             ButtonSession(
@@ -75,7 +75,7 @@ struct EstablishedTalk {
                     address: TestButton.address,
                     purpose: .reconnect(TestButton.pairing, cursor, advertisingConfigured: advertisingConfigured),
                     latencyMode: latencyMode, firmwareVersion: firmwareVersion, pendingNickname: pendingNickname,
-                    dials: dials)))
+                    dials: dials, mayLoseNotifications: mayLoseNotifications)))
         guard let (button, response) = TestButton.quickVerify(isDuo: isDuo) else { return nil }
         self.button = button
         talk.given(.linkReady(attMTU: 140, TestButton.entropy))

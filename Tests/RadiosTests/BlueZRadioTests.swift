@@ -680,6 +680,42 @@ struct BlueZRadioTests {
         talk.ends()
     }
 
+    @Test(
+        "a button that is forgotten while the adapter is off is removed from BlueZ afterwards, unless it is paired anew",
+        arguments: [false, true])
+    func forgetWhileOff(isPairedAnew: Bool) {
+        var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known()), expecting: [Self.hall])
+        talk.changes(["Powered": .bool(false)], of: BlueZTalk.adapter, interface: "org.bluez.Adapter1")
+        talk.forgetEffects()
+        talk.when(.closed)
+        talk.when(.perform(.forget(BlueZTalk.hall)))
+        talk.when(.perform(.expect([], unwanted: [])))
+        if isPairedAnew { talk.when(.perform(.expect([Self.hall], unwanted: []))) }
+        talk.reopens()
+        if !isPairedAnew {
+            talk.calls(.removeDevice(adapter: BlueZTalk.adapter, device: BlueZTalk.hallPath))
+            talk.answers(.success)
+        }
+        talk.changes(["RSSI": .integer(-60)])
+        talk.ends()
+    }
+
+    @Test("a button whose removal bluetoothd has not carried out when it ends is removed by the next one")
+    func forgetAgain() {
+        var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known()), expecting: [Self.hall])
+        talk.when(.perform(.forget(BlueZTalk.hall)))
+        talk.calls(.removeDevice(adapter: BlueZTalk.adapter, device: BlueZTalk.hallPath))
+        talk.when(.perform(.expect([], unwanted: [])))
+        talk.when(.bus(.ownerLost))
+        talk.forgetEffects()
+        talk.when(.closed)
+        talk.reopens()
+        talk.calls(.removeDevice(adapter: BlueZTalk.adapter, device: BlueZTalk.hallPath))
+        talk.when(.bus(.interfacesRemoved(BlueZTalk.hallPath, ["org.bluez.Device1"])))
+        talk.answers(.success)
+        talk.ends()
+    }
+
     @Test("a known button that is not trusted any more is trusted again")
     func untrusted() {
         var talk = BlueZTalk.ready(

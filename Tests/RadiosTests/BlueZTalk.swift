@@ -78,6 +78,17 @@ struct BlueZTalk {
         return talk
     }
 
+    /// The radio is opened again, and BlueZ knows the button.
+    mutating func reopens(sourceLocation: SourceLocation = #_sourceLocation) {
+        calls = []
+        when(.busOpened(.any), sourceLocation: sourceLocation)
+        calls(.getManagedObjects, sourceLocation: sourceLocation)
+        answers(.objects(Self.objects(and: Self.known())), sourceLocation: sourceLocation)
+        calls(.registerApplication(adapter: Self.adapter), sourceLocation: sourceLocation)
+        answers(.success, sourceLocation: sourceLocation)
+        reports(.ready(RadioInfo(address: Self.own, acceptListSize: 255)), sourceLocation: sourceLocation)
+    }
+
     /// A link to a button that BlueZ knows, which is attached.
     static func attached() -> (BlueZTalk, LinkID) {
         var talk = ready(objects(and: known()), expecting: [ExpectedButton(hall, .flic2)])

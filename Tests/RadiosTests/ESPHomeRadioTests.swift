@@ -232,7 +232,7 @@ struct ESPHomeRadioTests {
         talk.passOver()
     }
 
-    @Test("While each button has a link, a proxy that stays deaf is left alone")
+    @Test("While each button has a link, a proxy that stays deaf is left alone, until another button needs it")
     func deafAndComplete() {
         var talk = ProxyTalk.ready()
         talk.attach()
@@ -241,6 +241,22 @@ struct ESPHomeRadioTests {
         talk.passOver()
         Self.wait(400, &talk)
         talk.ends()
+        talk.when(
+            .perform(.expect([ExpectedButton(Self.hall, .flic2), ExpectedButton(Self.porch, .flic2)], unwanted: [])))
+        // The silence has lasted since the first report, so this is the second one.
+        Self.wait(91, &talk)
+        guard case .reports(.anomaly(let advice))? = talk.acts.first else { return talk.missed() }
+        #expect(advice.contains("still hears no Bluetooth device"))
+        #expect(
+            talk.acts.dropFirst() == [
+                .says(.setScannerMode(isActive: true)), .says(.setScannerMode(isActive: false)),
+            ])
+        talk.passOver()
+        talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: false, mtu: 0, error: 8))
+        talk.passOver()
+        Self.wait(91, &talk)
+        guard case .reports(.failed(_, .deaf))? = talk.acts.first else { return talk.missed() }
+        talk.passOver()
     }
 
     @Test("Where only our buttons are near, silence is no fault", arguments: [false, true])

@@ -100,6 +100,25 @@ struct RadioChoiceTests {
         #expect(choice.radio(for: Self.button, at: Self.after(150)) == Self.two)
     }
 
+    @Test("Failures of a radio to connect a button do not count after 15 min", arguments: [Int64(60), 1100])
+    func oldFailures(seconds: Int64) {
+        var choice = Self.atHome(3)
+        /// A radio is chosen, and does not connect the button in time.
+        func tries(_ seconds: Int64, _ signals: [(RadioID, Int8)]) -> RadioID? {
+            let now = Self.start + .seconds(seconds)
+            for (radio, rssi) in signals { choice.heard(Self.button, by: radio, rssi, isNew: false, at: now) }
+            choice.timerFired(at: now + .milliseconds(150))
+            defer { choice.timerFired(at: now + .milliseconds(1650)) }
+            return choice.radio(for: Self.button, at: now + .milliseconds(150))
+        }
+        for time in [Int64(0), 30] { #expect(tries(time, [(Self.two, -50)]) == Self.two) }
+        // Two failures weigh more than 2 dB.
+        let both = [(Self.two, Int8(-50)), (Self.three, -52)]
+        #expect(tries(seconds, both) == (seconds < 900 ? Self.three : Self.two))
+        // A new failure after that time is the first one again.
+        if seconds > 900 { #expect(tries(seconds + 30, both) == Self.two) }
+    }
+
     @Test("A radio that did not connect in 1.5 s is left out for 20 s")
     func failure() {
         var choice = Self.atHome(3)

@@ -1,4 +1,5 @@
 import ButtonModel
+import Flic
 import Hub
 import JSON
 import Simulator
@@ -226,6 +227,44 @@ struct SeveralRadiosTests {
         house.crash(for: .seconds(10))
         house.wait(.seconds(30))
         #expect(Self.radio(&house) == "attic")
+        #expect(house.violations.isEmpty)
+    }
+
+    @Test("A press on a full disk is counted once though its button moves to another radio and the power fails")
+    func fullDisk() {
+        var house = Household([Household.kitchen], rules: Self.rules.acceptingLate, radios: 2)
+        house.signal("kitchen", 1, nil)
+        house.pairAll()
+        // The events after the pairing are on the disk, and acknowledged.
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        func counts() -> [Int64] { house.synced.state.buttons.map(\.pressCount.value) }
+        func kept() -> Int { house.world.eventSnapshot(of: "kitchen")?.stored.count ?? 0 }
+        #expect(counts() == [1] && kept() == 0)
+        house.forgetWhatHappened()
+        // With the reserve in memory the press is handled, and not acknowledged.
+        (house.diskIsFull, house.refuge) = (true, .memory)
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        let stored = kept()
+        #expect(house.started.count == 1 && stored > 0)
+        house.signal("kitchen", 0, nil)
+        house.signal("kitchen", 1, -60)
+        // The supervision timeout.
+        house.wait(.seconds(30))
+        #expect(Self.radio(&house) == "attic")
+        #expect(Self.answer(&house, "buttons")?.arrayValue?[0]["state"] == "ready")
+        // The button has sent its events again through the other radio. They were not handled again, and it keeps them.
+        #expect(house.started.count == 1 && kept() == stored)
+        house.cutPower(for: .seconds(10))
+        house.wait(.seconds(60))
+        #expect(counts() == [1] && kept() == stored)
+        house.diskIsFull = false
+        house.wait(.seconds(90))
+        #expect(counts() == [2] && kept() == 0)
+        house.press("kitchen", .click)
+        house.wait(.seconds(5))
+        #expect(counts() == [3] && kept() == 0)
         #expect(house.violations.isEmpty)
     }
 

@@ -34,12 +34,15 @@ extension ButtonSession {
         public var ledMode: LEDMode
         /// True if the host declares support for Duo. Otherwise a Duo behaves as a Flic 2 with one button.
         public var supportsDuo: Bool
+        /// True if the radio may lose a notification, as a busy ESPHome proxy does. The next packet then has a wrong signature,
+        /// and the session starts anew after 1 s instead of 5 s, so that the button repeats the press while it is live.
+        public var mayLoseNotifications: Bool
 
         public init(
             address: BluetoothAddress, purpose: Purpose, trustRoots: [[UInt8]] = [ButtonSession.flicRoot],
             latencyMode: LatencyMode = .normal, firmwareVersion: UInt32? = nil, pendingNickname: Nickname? = nil,
             autoDisconnectTime: UInt16? = nil, isTwist: Bool = false, dials: [Dial: Int] = [:],
-            ledMode: LEDMode = .fill, supportsDuo: Bool = true
+            ledMode: LEDMode = .fill, supportsDuo: Bool = true, mayLoseNotifications: Bool = false
         ) {
             self.address = address
             self.purpose = purpose
@@ -52,6 +55,7 @@ extension ButtonSession {
             self.dials = dials
             self.ledMode = ledMode
             self.supportsDuo = supportsDuo
+            self.mayLoseNotifications = mayLoseNotifications
         }
     }
 

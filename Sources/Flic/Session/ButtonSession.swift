@@ -25,7 +25,7 @@ public import ButtonModel
 /// | ready, awaitingInitResponse | a ping; a name of another host  | unchanged                  | respond; nickname                   |
 /// | ready, awaitingInitResponse | the button ends the session     | pausing                    | failed                              |
 /// | ready, awaitingInitResponse | a wrong signature               | pausing                    | end the session, failed             |
-/// | ready, awaitingInitResponse | a second wrong signature        | closed                     | end the session, failed, disconnect |
+/// | ready, awaitingInitResponse | a second wrong signature within a minute | closed            | end the session, failed, disconnect |
 /// | awaiting its first response | no logical connection, if paired | pausing                   | failed                              |
 /// | pausing                     | timer                           | awaitingEntropy            | needsEntropy                        |
 /// | awaitingEntropy             | restart                         | awaitingQuickVerifyResponse| QuickVerifyRequest, set timer       |
@@ -137,9 +137,11 @@ public struct ButtonSession: Sendable {
     static let minimumTwistMTU = 120
     static let pauseAfterSessionEnd = Duration.seconds(1)
     static let pauseAfterWrongSignature = Duration.seconds(5)
+    static let pauseAfterLostNotification = Duration.seconds(1)
     static let pauseAfterTooManyApps = Duration.seconds(30)
-    /// The number of wrong signatures on a link at which the link is ended.
-    static let maximumWrongSignatures = 2
+    /// The link is ended if two wrong signatures follow each other within this time. A link may last for days, so signatures that are
+    /// further apart do not show that something is wrong with it.
+    static let wrongSignatureMemory = Duration.seconds(60)
     /// How long the requests after init wait at most for the stored events and their acknowledgement.
     static let followUpTimeout = Duration.seconds(5)
     static let batteryPeriod = Duration.seconds(3 * 60 * 60)
@@ -212,7 +214,7 @@ public struct ButtonSession: Sendable {
     /// The dials of a Twist; unused for other models.
     var dials: TwistDials
     var sentLEDMode: LEDMode
-    private var wrongSignatureCount = 0
+    private var lastWrongSignature: Instant?
 
     public init(_ configuration: Configuration) {
         self.configuration = configuration
@@ -309,12 +311,15 @@ public struct ButtonSession: Sendable {
 /// The end of a session, and the pause before the next one.
 extension ButtonSession {
     mutating func rejectSignature(at now: Instant, _ effects: inout [Effect]) {
-        wrongSignatureCount += 1
+        let isRepeated = lastWrongSignature.map { now - $0 < Self.wrongSignatureMemory } ?? false
+        lastWrongSignature = now
         send(.disconnectVerifiedLink, &effects)
-        if wrongSignatureCount < Self.maximumWrongSignatures {
-            pause(Self.pauseAfterWrongSignature, .packetSignatureMismatch, at: now, &effects)
-        } else {
+        if isRepeated {
             giveUp(.packetSignatureMismatch, &effects)
+        } else {
+            let duration =
+                configuration.mayLoseNotifications ? Self.pauseAfterLostNotification : Self.pauseAfterWrongSignature
+            pause(duration, .packetSignatureMismatch, at: now, &effects)
         }
     }
 

@@ -8,7 +8,7 @@ extension BlueZRadio {
     private func isExpected(_ address: BluetoothAddress) -> Bool { expected.contains { $0.address == address } }
 
     /// True for a button that is paired, whether or not this radio may have it.
-    private func isPaired(_ address: BluetoothAddress) -> Bool {
+    func isPaired(_ address: BluetoothAddress) -> Bool {
         isExpected(address) || unwanted.contains(address) || elsewhere.contains(address)
     }
 
@@ -35,9 +35,9 @@ extension BlueZRadio {
         }
     }
 
-    /// True if the device is a paired button, or may be another button.
+    /// True if the device is a paired button, is to be removed, or may be another button.
     private func isRelevant(_ device: BlueZDevice) -> Bool {
-        isPaired(device.address)
+        isPaired(device.address) || forgotten.contains(device.address)
             || (device.service != nil || device.address.hasFlicPrefix) && devices.count < Self.maximumDevices
     }
 
@@ -74,7 +74,12 @@ extension BlueZRadio {
 
     /// Makes bluetoothd do what is still missing for the expected buttons and for listening.
     mutating func update(at now: Instant) {
-        guard state == .ready else { return }
+        guard state == .ready, let adapter else { return }
+        forgotten = forgotten.filter { device($0) != nil }
+        for device in forgotten.compactMap(device) {
+            let removal = BlueZCall.removeDevice(adapter: adapter.path, device: device.path)
+            if !isCalling(removal) { call(removal) }
+        }
         for address in unwanted + elsewhere {
             // Parking ends a link, so the button is asked to leave first.
             guard let device = device(address), !device.isParked, !links.contains(where: { $0.address == address }),
@@ -371,8 +376,9 @@ extension String {
             expect(state == .ready || links.isEmpty, "there are links in state \(state)")
             expect(Set(links.map(\.address)).count == links.count, "two links to one button")
             expect(
-                devices.count <= Self.maximumDevices + expected.count + unwanted.count + elsewhere.count,
-                "\(devices.count) devices are remembered")
+                devices.count <= Self.maximumDevices + expected.count + unwanted.count + elsewhere.count
+                    + forgotten.count, "\(devices.count) devices are remembered")
+            expect(forgotten.count <= Self.maximumForgotten, "\(forgotten.count) forgotten buttons wait")
             expect(calls.values.count { if case .connect = $0 { true } else { false } } <= 1, "two connections at once")
             for device in devices.values {
                 expect(!device.isParked || device.isDisarmed, "\(device.address) is parked and not disarmed")

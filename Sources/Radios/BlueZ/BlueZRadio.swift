@@ -118,6 +118,8 @@ package struct BlueZRadio: Sendable {
     static let acceptListSize = 255
     /// The maximum number of devices that are remembered besides known buttons; others are ignored.
     static let maximumDevices = 512
+    /// The maximum number of forgotten buttons that wait to be removed from BlueZ; others stay there.
+    static let maximumForgotten = 256
 
     var state = State.closed
     var choice = BlueZAdapterChoice.any
@@ -135,6 +137,9 @@ package struct BlueZRadio: Sendable {
     var unwanted: [BluetoothAddress] = []
     /// The buttons that another radio looks for. BlueZ must not connect to them by itself, and keeps their objects.
     var elsewhere: [BluetoothAddress] = []
+    /// The forgotten buttons that are to be removed from BlueZ, which otherwise connects them whenever they are pressed. They wait while
+    /// bluetoothd or the adapter is not there, and until bluetoothd has answered.
+    var forgotten: [BluetoothAddress] = []
     var listening = RadioListening.off
     /// The discovery that bluetoothd performs for us.
     var discovery: DiscoveryFilter?
@@ -197,6 +202,7 @@ package struct BlueZRadio: Sendable {
             expected = buttons
             self.unwanted = unwanted
             self.elsewhere = elsewhere
+            forgotten = forgotten.filter { !isPaired($0) }
             let isNewAbsent = buttons.contains { !before.contains($0.address) && device($0.address) == nil }
             guard state == .ready, isNewAbsent else { break }
             // BlueZ may know it, as a device that was not remembered because it might not have been a button.
@@ -208,8 +214,8 @@ package struct BlueZRadio: Sendable {
         case .disconnect(let id):
             if let place = links.firstIndex(where: { $0.id == id }) { disconnect(place, at: now) }
         case .forget(let address):
-            guard state == .ready, let adapter, let device = device(address) else { break }
-            call(.removeDevice(adapter: adapter.path, device: device.path))
+            guard !forgotten.contains(address), forgotten.count < Self.maximumForgotten else { break }
+            forgotten.append(address)
         // BlueZ measures no signal of a link. It keeps by itself what it found out about services, and answers by itself
         // when a button requests parameters.
         case .update, .measureSignal, .keepDiscovery, .discardDiscovery, .attempt, .pin, .restoreHome, .goodbye: break
@@ -315,8 +321,9 @@ package struct BlueZRadio: Sendable {
             if isTrusted, !isCalling(.setTrusted(device: path)) { devices[path]?.isTrustDue = false }
         case .setBlocked(let path, let isBlocked): devices[path]?.update(["Blocked": .bool(isBlocked)])
         case .connect(let path): connectSucceeded(path, at: now)
+        case .removeDevice(_, let path): removalAnswered(path)
         // The device's properties tell what has become of it.
-        case .disconnect, .removeDevice, .getManagedObjects, .acquireNotify, .acquireWrite: break
+        case .disconnect, .getManagedObjects, .acquireNotify, .acquireWrite: break
         }
     }
 
@@ -367,7 +374,7 @@ package struct BlueZRadio: Sendable {
             devices[path]?.isParked = false
             deadlines.set(.connectAgain(device.address), at: now + Self.retryDelay)
         // The object may be gone already.
-        case .removeDevice: break
+        case .removeDevice(_, let path): removalAnswered(path)
         }
     }
 
@@ -384,6 +391,11 @@ package struct BlueZRadio: Sendable {
         case "org.bluez.Error.NotReady": (poweredOff, .absent)
         default: ("BlueZ refuses to work: \(error).", .failed)
         }
+    }
+
+    /// bluetoothd has answered that it removes a device, or refused to.
+    private mutating func removalAnswered(_ path: String) {
+        forgotten = forgotten.filter { $0 != devices[path]?.address }
     }
 
     private mutating func changed(

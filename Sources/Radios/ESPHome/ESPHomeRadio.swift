@@ -13,7 +13,7 @@ package import ESPHome
 /// | asking      | it has an active proxy                    | subscribing | subscribe to advertisements and room        |
 /// | asking      | it has none                               | failed      | report `failed`, not a proxy                |
 /// | subscribing | state of the scanner                      | ready       | report `ready`                              |
-/// | subscribing | 3 s of silence                            | failed      | report `failed`: another client has it      |
+/// | subscribing | 3 s of silence, and 5 s each time after   | subscribing | ask again; report `unusable` once, because another client has it |
 /// | subscribing | the same, soon after a lost connection    | subscribing | ask again, as the proxy may not know of it  |
 /// | any         | 20 s of silence                           | failed      | report `failed`                             |
 ///

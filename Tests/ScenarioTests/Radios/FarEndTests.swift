@@ -76,6 +76,32 @@ struct FarEndTests {
         #expect(house.violations.isEmpty)
     }
 
+    @Test(
+        "A press of which a proxy loses a notification is live; a second one after an hour does not end the button's link"
+    )
+    func lostNotifications() {
+        let rules: HouseRules = """
+            version: 1
+            buttons: {kitchen: {address: "80:E4:DA:00:00:01"}, hall: {address: "80:E4:DA:00:00:02"}}
+            rules:
+              - {id: kitchen, triggers: {button: kitchen, event: click}, actions: [{run: [/bin/true]}]}
+            """
+        var house = Household(rules: rules, kinds: [.proxy])
+        house.pairAll()
+        house.ask(#"{"request":"watch"}"#)
+        for _ in 0..<2 {
+            house.forgetWhatHappened()
+            house.trouble(0, .proxy(.loseNotifications(1)))
+            house.press("kitchen", .click)
+            house.wait(.seconds(4))
+            #expect(house.started.count == 1)
+            #expect(!house.told.contains { $0["kind"] == "disconnected" })
+            house.wait(.seconds(3600))
+        }
+        #expect(Self.presses(&house) == [2, 0])
+        #expect(house.violations.isEmpty)
+    }
+
     private static func radio(_ house: inout Household) -> JSONValue? {
         house.ask(#"{"request":"radios"}"#)
         return house.responses.last?["data"]?.arrayValue?.first
@@ -139,6 +165,27 @@ struct FarEndTests {
         house.press("kitchen", .click)
         house.wait(.seconds(5))
         #expect(Self.presses(&house) == [2, 0])
+    }
+
+    @Test(
+        "BlueZ beside an adapter does not search while a button is away for ten minutes, because a search costs all programs radio time",
+        arguments: [[HouseRadio.adapter, .bluez], [.bluez, .adapter]])
+    func quietAdapter(kinds: [HouseRadio]) {
+        var house = Household(kinds: kinds)
+        house.pairAll()
+        house.reach("hall", false)
+        house.wait(.seconds(60))
+        var searches = 0
+        for _ in 0..<54 {
+            house.wait(.seconds(10))
+            if house.isAnyDiscovering { searches += 1 }
+        }
+        #expect(searches == 0)
+        house.reach("hall", true)
+        house.press("hall", .click)
+        house.wait(.seconds(20))
+        #expect(Self.presses(&house) == [0, 1])
+        #expect(house.violations.isEmpty)
     }
 
     @Test("With a radio of each kind, each is listed with its kind, its state, its links and its buttons")

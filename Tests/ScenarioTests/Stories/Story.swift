@@ -169,7 +169,25 @@ struct Story: Hashable, Sendable {
                     }
                 return [Happening(at: at, misfortune: .farEnd(radio, .proxy(trouble)))]
             }
+        } + faultsOfProxies(kinds, until: end, seed: seed)
+    }
+
+    /// Every second house with proxies has one that another client takes for a while, or whose scanner is stuck until somebody
+    /// repairs it. They are drawn apart, so that the seeds of all other trouble keep their meaning.
+    private static func faultsOfProxies(_ kinds: [HouseRadio], until end: Duration, seed: UInt64) -> [Happening] {
+        var random = SeededGenerator(seed: seed ^ 0x5AD1_0003)
+        let proxies = kinds.indices.filter { kinds[$0] == .proxy }
+        guard let radio = proxies.randomElement(using: &random), Bool.random(using: &random) else { return [] }
+        func happening(_ at: Duration, _ trouble: SimulatedProxy.Trouble) -> Happening {
+            Happening(at: at, misfortune: .farEnd(radio, .proxy(trouble)))
         }
+        let at = Duration.milliseconds(Int64.random(in: 0...max(1, end.milliseconds), using: &random))
+        let time = Int64.random(in: 1000...120_000, using: &random)
+        if Bool.random(using: &random) { return [happening(at, .occupied(for: .milliseconds(time / 2)))] }
+        // Deafness ends by itself, and with it that of a scanner that is stuck.
+        return [
+            happening(at, .stuckScanner), happening(at + .milliseconds(time), .deafness(for: .milliseconds(1))),
+        ]
     }
 
     /// True if one of several radios stalls or lies.

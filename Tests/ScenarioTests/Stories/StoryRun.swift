@@ -103,7 +103,7 @@ struct StoryRun {
         expectSecrecy()
     }
 
-    /// The second wrong signature on one link ends the link. If the last press caused it, the button is silent until
+    /// The second wrong signature on one link within a minute ends the link. If the last press caused it, the button is silent until
     /// its next press, and keeps the press until then.
     private func isLeftSilent(_ button: SimulatedButtonDescription) -> Bool {
         let wrongSignatures = story.happenings.count { $0.misfortune == .button(button.name, .wrongSignature) }

@@ -54,6 +54,20 @@ struct StoryTests {
         arguments: mixedHandfuls)
     func mixedPromises(seeds: [UInt64]) { expectPromises(seeds.map { Story(mixed: $0) }) }
 
+    @Test("some stories have a proxy that another client takes, and some have one whose scanner gets stuck")
+    func mixedIngredients() {
+        let stories = (UInt64(1)...100).map { Story(mixed: $0) }
+        func count(_ isFault: (SimulatedProxy.Trouble) -> Bool) -> Int {
+            stories.count { story in
+                story.happenings.contains {
+                    if case .farEnd(_, .proxy(let trouble)) = $0.misfortune { isFault(trouble) } else { false }
+                }
+            }
+        }
+        #expect(count { if case .occupied = $0 { true } else { false } } >= 5)
+        #expect(count { $0 == .stuckScanner } >= 5)
+    }
+
     @Test("stories have presses on full disks, few links, and long holds whose link is lost; some have all three")
     func ingredients() {
         let stories = Self.seeds.map { Story(seed: $0) }
