@@ -149,7 +149,8 @@ extension CompiledExpression {
                 throw EvaluationFailure(.arithmetic, ranges[index], "the result does not fit 64 bits")
             }
             return .integer(whole)
-        case (_, _): throw mismatch(value, node(operands, 0), "a number")
+        case (.unknown, _), (.boolean, _), (.string, _), (.duration, _), (.list, _):
+            throw mismatch(value, node(operands, 0), "a number")
         }
     }
 

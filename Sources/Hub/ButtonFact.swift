@@ -24,6 +24,8 @@ enum ButtonFact: Hashable, Sendable {
     /// The name of the button in the rules.
     case ruleName
     case nickname
+    /// The button has taken the nickname that a user has chosen.
+    case nicknameTaken
     case firmware
     case model
     case source
@@ -46,6 +48,8 @@ enum ButtonFact: Hashable, Sendable {
     case updateProgress
     /// The radio that has the button or looks for it.
     case radio
+    /// Whether the button has no link because its radio has no room for all buttons.
+    case linkShortage
     /// The newest firmware file for the button's model.
     case firmwareFile
 }
@@ -79,35 +83,42 @@ struct ButtonAudiences: OptionSet, Sendable {
     static let narration = ButtonAudiences(rawValue: 1 << 10)
     /// Engines that carry out the rules of a site, if this machine is one.
     static let engines = ButtonAudiences(rawValue: 1 << 11)
+    /// The list of radios, which names the buttons of this machine that each radio has or looks for.
+    static let radios = ButtonAudiences(rawValue: 1 << 12)
 }
 
 extension ButtonFact {
     /// All audiences that show the fact or decide by it. An audience that is not listed is not informed of the fact.
     var audiences: ButtonAudiences {
         switch self {
-        case .pairing: [.flicd, .identities, .deviceList, .engines]
+        case .pairing: [.flicd, .identities, .deviceList, .engines, .radios]
         case .introduction: [.status, .availability, .config, .narration]
-        case .removal: [.flicd, .config, .status, .availability, .narration, .identities, .deviceList, .engines]
-        case .name: [.status, .narration, .deviceList, .engines, .watchers]
-        case .triggerMode, .ruleName: [.status, .deviceList, .engines, .watchers]
+        case .removal:
+            [.flicd, .config, .status, .availability, .narration, .identities, .deviceList, .engines, .radios]
+        case .name: [.status, .narration, .deviceList, .engines, .radios, .watchers]
+        case .triggerMode: [.status, .deviceList, .engines, .watchers]
+        case .ruleName: [.status, .deviceList, .engines, .radios, .watchers]
         // `Hub.replaceRules` invalidates the list of devices once for all buttons.
-        case .rules(let isDifferent): isDifferent ? [.status, .engines, .watchers] : [.status, .engines]
-        case .nickname: [.status, .identities, .deviceList, .engines, .watchers]
+        case .rules(let isDifferent):
+            isDifferent ? [.status, .engines, .radios, .watchers] : [.status, .engines, .radios]
+        case .nickname: [.status, .identities, .deviceList, .engines, .radios, .watchers]
+        case .nicknameTaken: .watchers
         case .firmware: [.status, .deviceList, .flicd, .engines, .watchers]
         case .model: [.status, .config, .identities, .deviceList, .engines, .watchers]
         case .source: [.deviceList, .engines, .watchers]
-        case .options: [.status, .identities, .deviceList, .engines, .watchers]
+        case .options: [.status, .identities, .deviceList, .engines, .radios, .watchers]
         case .isConnectionWanted: [.status, .watchers]
         case .state(let state, let before):
             (state == .ready) == (before == .ready)
-                ? [.statusSoon, .flicd, .narration, .serviceStatus]
-                : [.statusSoon, .availability, .flicd, .narration, .rules, .serviceStatus]
+                ? [.statusSoon, .flicd, .narration, .serviceStatus, .radios]
+                : [.statusSoon, .availability, .flicd, .narration, .rules, .serviceStatus, .radios]
         case .battery(let isDifferent):
             isDifferent
                 ? [.statusSoon, .flicd, .rules, .engines, .watchers] : [.statusSoon, .flicd, .rules, .engines]
         case .signal, .activity: .statusSoon
         case .updateProgress: .status
-        case .radio: [.status, .watchers]
+        case .radio: [.status, .radios, .watchers]
+        case .linkShortage: [.radios, .watchers]
         case .firmwareFile: [.status, .config]
         }
     }

@@ -145,6 +145,11 @@ struct ButtonRegistry: Sendable {
         records[button] == nil ? nil : ButtonChange(button, .radio)
     }
 
+    /// The button has begun or ceased to wait for a free link.
+    func linkShortageChanged(_ button: ButtonID) -> ButtonChange? {
+        records[button] == nil ? nil : ButtonChange(button, .linkShortage)
+    }
+
     mutating func modelReported(_ button: ButtonID, _ model: FlicModel) -> ButtonChange? {
         guard records[button] != nil else { return nil }
         return set(.model(model), of: button, announcing: .model)
@@ -153,15 +158,16 @@ struct ButtonRegistry: Sendable {
     /// The button has this nickname, and no other nickname waits to be written to it.
     mutating func nicknameReported(_ button: ButtonID, _ nickname: String) -> ButtonChange? {
         guard let before = records[button] else { return nil }
-        var change = ButtonChange(button, nil)
-        if before.identity.nickname != nickname {
-            change = set(.nickname(nickname), of: button, announcing: .nickname)
-        }
-        if before.settings.nicknameChosenAt != nil {
+        let isDifferent = before.identity.nickname != nickname
+        let wasChosen = before.settings.nicknameChosenAt != nil
+        guard isDifferent || wasChosen else { return nil }
+        var changes: [StoreChange] = []
+        if isDifferent { changes.append(store(.nickname(nickname), of: button)) }
+        if wasChosen {
             records[button]?.settings.nicknameChosenAt = nil
-            if let settings = records[button]?.settings { change.changes.append(.settings(button, settings)) }
+            if let settings = records[button]?.settings { changes.append(.settings(button, settings)) }
         }
-        return change.changes.isEmpty ? nil : change
+        return ButtonChange(button, isDifferent ? .nickname : .nicknameTaken, storing: changes)
     }
 
     mutating func stateReported(_ button: ButtonID, _ state: ButtonState, at now: Instant) -> ButtonChange {

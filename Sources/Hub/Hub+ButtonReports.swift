@@ -62,19 +62,13 @@ extension Hub {
         case .model(let button, let model): announce(buttons.modelReported(button, model), at: now)
         case .nickname(let button, let nickname): announce(buttons.nicknameReported(button, nickname), at: now)
         case .firmwareUpdate(let button, let progress): updateProgressed(button, progress, at: now)
-        case .buttonsWithoutLink(let waiting): linkShortageChanged(waiting)
+        case .buttonsWithoutLink(let waiting): linkShortageChanged(waiting, at: now)
         case .abandoned(let address): advanceFlicdServer(.pairing(.failed(address, .failedTimeout, nil)), at: now)
         case .capacity(let acceptListSize, let linkLimit):
             advanceFlicdServer(.acceptListSize(acceptListSize), at: now)
             advanceFlicdServer(.linkLimit(linkLimit), at: now)
-            if let linkLimit, radios.slots.count == 1 {
-                radios.linkLimitReported(.first, linkLimit)
-                invalidate(.bridgeRadios)
-            }
-        case .linkLimit(let radio, let limit):
-            guard radio.rawValue < radios.slots.count else { break }
-            radios.linkLimitReported(radio, limit)
-            invalidate(.bridgeRadios)
+            if let linkLimit, radios.slots.count == 1 { linkLimitReported(linkLimit, of: .first) }
+        case .linkLimit(let radio, let limit): linkLimitReported(limit, of: radio)
         case .homeChanged(let button, let radio):
             guard radio.rawValue < radios.slots.count else { break }
             // The first home of a button is the radio that has paired it and still has the link.
@@ -82,16 +76,10 @@ extension Hub {
             announce(buttons.homeChanged(button, to: radios[radio].radio.name), at: now)
         case .assigned(let button, let radio):
             radios.assign(button, to: radio)
-            invalidate(.bridgeRadios)
             announce(buttons.radioChanged(button), at: now)
         case .connectionMade(let button, let radio, let duration):
-            radios.connected(radio, after: duration)
-            invalidate(.bridgeRadios)
-            if buttons[button] != nil { radios.connected(button, through: radio) }
-        case .connectFailed(let radio, let failure):
-            guard radios.connectFailed(radio, failure), let advice = connectAdvice(of: radio) else { break }
-            log(.warning, "\(radios[radio].radio.name): \(advice)")
-            invalidate(.bridgeRadios)
+            connectionMade(to: button, by: radio, after: duration)
+        case .connectFailed(let radio, let failure): connectFailed(radio, failure)
         case .notificationLost(let radio): radios.notificationLost(radio)
         case .advertised(let advertisement):
             advanceFlicdServer(.advertised(FlicdAdvertisement(advertisement)), at: now)
@@ -117,7 +105,6 @@ extension Hub {
         // Completes the press first, so that its messages precede the change of state.
         completePress(at: now)
         let wasReady = buttons[button]?.state == .ready
-        invalidate(.bridgeRadios)
         var change = buttons.stateReported(button, state, at: now)
         if wasReady, state != .ready { change.changes = sightings(of: [button]) }
         announce(change, at: now)

@@ -52,6 +52,8 @@ extension Hub {
         if audiences.contains(.status) { invalidate(.status(button)) }
         if audiences.contains(.availability) { invalidate(.availability(button)) }
         if audiences.contains(.config), isKnown { invalidate(.config(button)) }
+        // The buttons of flicds and of sites are in no list of radios. One that is not known any more may have been in it.
+        if audiences.contains(.radios), buttons[button]?.source == nil { invalidate(.bridgeRadios) }
     }
 
     private mutating func narrate(_ change: ButtonChange, at now: Instant) {
@@ -60,8 +62,9 @@ extension Hub {
         case .removal(let departure, let label, let record): narrate(departure, label, record, at: now)
         case .name(let before): narrateName(of: change.button, before: before, at: now)
         case .introduction: narrateIntroduction(of: change.button, at: now)
-        case .pairing, .ruleName, .nickname, .firmware, .model, .source, .triggerMode, .rules, .options,
-            .isConnectionWanted, .battery, .signal, .activity, .updateProgress, .radio, .firmwareFile, nil:
+        case .pairing, .ruleName, .nickname, .nicknameTaken, .firmware, .model, .source, .triggerMode, .rules, .options,
+            .isConnectionWanted, .battery, .signal, .activity, .updateProgress, .radio, .linkShortage, .firmwareFile,
+            nil:
             break
         }
     }
@@ -122,9 +125,9 @@ extension Hub {
             if let percentage = buttons[change.button]?.batteryPercentage {
                 advanceRules(.battery(change.button, Int64(percentage)), at: now)
             }
-        case .pairing, .introduction, .removal, .name, .ruleName, .nickname, .firmware, .model, .source, .triggerMode,
-            .rules,
-            .options, .isConnectionWanted, .signal, .activity, .updateProgress, .radio, .firmwareFile, nil:
+        case .pairing, .introduction, .removal, .name, .ruleName, .nickname, .nicknameTaken, .firmware, .model, .source,
+            .triggerMode, .rules, .options, .isConnectionWanted, .signal, .activity, .updateProgress, .radio,
+            .linkShortage, .firmwareFile, nil:
             break
         }
     }

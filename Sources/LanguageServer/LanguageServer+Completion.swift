@@ -214,15 +214,14 @@ extension LanguageServer {
                 Completion(label: $0.name, kind: .field, detail: $0.type.description, documentation: $0.summary)
             }
         }
-        switch (root.shape, names.count) {
-        case (.fields(let own), 2): return fields(own)
-        case (.declaredWithFields(let own), 3): return fields(own)
-        case (.declared, 2), (.declaredWithFields, 2):
-            guard let kind = NameKind(root: root) else { return [] }
+        switch root.shape {
+        case .fields(let own): return names.count == 2 ? fields(own) : []
+        case .declaredWithFields(let own) where names.count == 3: return fields(own)
+        case .declared, .declaredWithFields:
+            guard names.count == 2, let kind = NameKind(root: root) else { return [] }
             return declared(kind, place, path, set).map {
                 Completion(label: $0.name, kind: .reference, detail: $0.detail, order: 0)
             }
-        case (_, _): return []
         }
     }
 }

@@ -176,8 +176,9 @@ package struct SetCheck: Sendable {
         case (.programs(var loaded), .missingPrograms(let programs)):
             loaded.report(missing: programs)
             complete(loaded)
-        case (_, _):
-            // The caller gave an answer of another kind; the check ends without a set.
+        // The caller gave an answer of another kind; the check ends without a set.
+        case (.configuration, _), (.configurationSecrets, _), (.siblings, _), (.entry, _), (.secrets, _),
+            (.systemTimeZone, _), (.loading, _), (.programs, _), (.done, _):
             failed()
         }
     }
@@ -338,7 +339,8 @@ package struct SetCheck: Sendable {
                 path.hasPrefix(PathText.join(PathText.directory(of: attempt.entry.name), ""))
             else { return answer }
             return .files([SourceFile(name: path, text: text)])
-        case (_, _): return answer
+        case (.noSuchFile, .timeZone), (.isOutside, _), (.tooManyFiles, _), (.cannotBeRead, _), (.timeZone, _):
+            return answer
         }
     }
 

@@ -54,6 +54,17 @@ package enum StreamKind: String, CaseIterable, Sendable {
         }
     }
 
+    /// True for the end of a job of a rule, for which the run may have waited.
+    package var isEndOfJob: Bool {
+        switch self {
+        case .process, .http: true
+        case .adapter, .linkShortage, .broker, .publish, .source, .button, .disconnected, .sessionFailed, .changed,
+            .event,
+            .pairing, .firmware, .rule, .variable, .ruleLog, .stateFault, .rules:
+            false
+        }
+    }
+
     /// The kind of a line. `nil` for an answer to a request, and for a kind that only a newer daemon knows.
     package init?(_ line: JSONValue) {
         guard let kind = line["kind"]?.stringValue else { return nil }

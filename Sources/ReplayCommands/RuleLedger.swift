@@ -176,7 +176,7 @@ struct RuleLedger: Sendable {
         for line in moment.lines {
             let kind = StreamKind(line)
             if kind == .event { take(event: line, of: &events, at: moment.time, isIgnored) }
-            if kind == .process || kind == .http, let run = line["run"]?.integerValue {
+            if kind?.isEndOfJob == true, let run = line["run"]?.integerValue {
                 runs[run]?.goOn(at: moment.time)
             }
             // Messages, programs, web requests and logs are among the actions of the moment.

@@ -18,8 +18,14 @@ enum SimulatedAnswer {
         facts.stderr = result.stderr
         facts.body = result.body
         facts.duration = result.takes
-        facts.isOK = kind == .http || result.exit == 0
-        facts.status = Int64(kind == .http ? result.status : result.exit)
+        switch kind {
+        case .run, .shell:
+            facts.isOK = result.exit == 0
+            facts.status = Int64(result.exit)
+        case .http:
+            facts.isOK = true
+            facts.status = Int64(result.status)
+        }
         guard facts.isOK else {
             let reason = result.stderr.prefix { !$0.isNewline }
             let message = "exit status \(result.exit)" + (reason.isEmpty ? "" : ": \(reason)")

@@ -16,18 +16,21 @@ struct DaemonPaths: Hashable, Sendable {
     var metricsFile: String?
 
     /// What the paths depend on besides the options and the configuration.
-    struct Surroundings: Sendable {
-        var environment: [String: String]
+    struct ProcessEnvironment: Sendable {
+        /// The environment variables.
+        var variables: [String: String]
         var isRoot: Bool
         var workingDirectory: String
     }
 
     /// - Parameter directory: the directory of the configuration file.
-    init(_ options: DaemonOptions, _ configuration: Configuration, in directory: String, _ surroundings: Surroundings) {
-        let home = surroundings.environment["HOME"]
-        let locations = Locations(environment: surroundings.environment, isRoot: surroundings.isRoot)
+    init(
+        _ options: DaemonOptions, _ configuration: Configuration, in directory: String, _ process: ProcessEnvironment
+    ) {
+        let home = process.variables["HOME"]
+        let locations = Locations(environment: process.variables, isRoot: process.isRoot)
         func path(_ option: String?, _ configured: String?) -> String? {
-            option.map { resolve($0, in: surroundings.workingDirectory) }
+            option.map { resolve($0, in: process.workingDirectory) }
                 ?? configured.map { resolve($0, in: directory, home: home) }
         }
         stateDirectory = path(options.stateDirectory, configuration.stateDirectory) ?? locations.stateDirectory
@@ -38,11 +41,11 @@ struct DaemonPaths: Hashable, Sendable {
     }
 }
 
-extension DaemonPaths.Surroundings {
-    /// The surroundings of this process, with these environment variables.
-    init(environment: [String: String]) {
+extension DaemonPaths.ProcessEnvironment {
+    /// The user and the working directory of this process, with these environment variables.
+    init(variables: [String: String]) {
         self.init(
-            environment: environment, isRoot: SystemEnvironment.isRoot,
+            variables: variables, isRoot: SystemEnvironment.isRoot,
             workingDirectory: SystemEnvironment.workingDirectory)
     }
 }

@@ -63,7 +63,7 @@ package struct Setup: Sendable {
         warnings = found.notices
 
         let paths = DaemonPaths(
-            options, configuration, in: directory, DaemonPaths.Surroundings(environment: environment))
+            options, configuration, in: directory, DaemonPaths.ProcessEnvironment(variables: environment))
         stateDirectory = paths.stateDirectory
         controlSocket = paths.controlSocket
         capture = paths.capture
@@ -112,7 +112,7 @@ package struct Setup: Sendable {
         let files = ConfigurationFiles(environment: environment)
         let found = try files.configuration(at: options.configuration)
         return DaemonPaths(
-            options, found.configuration, in: found.directory, DaemonPaths.Surroundings(environment: environment)
+            options, found.configuration, in: found.directory, DaemonPaths.ProcessEnvironment(variables: environment)
         ).stateDirectory
     }
 

@@ -3,7 +3,9 @@ import Testing
 /// The pages people read first, held against the tree they describe.
 @Suite("Documents")
 struct DocumentTests {
-    static let pages = ["README.md", "MQTT.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+    static let pages = [
+        "README.md", "MQTT.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/engines.md",
+    ]
 
     @Test("the rule in the README stands in rules/home.yaml, letter by letter")
     func rule() throws {
@@ -27,11 +29,13 @@ struct DocumentTests {
     @Test("a file or folder that a page names is there", arguments: pages)
     func names(page: String) throws {
         let text = try Repository.text(page)
+        // A link begins in the folder of its page.
+        let folder = page.split(separator: "/").dropLast().map { $0 + "/" }.joined()
         let named =
             // A request is called `rules/reload`, and is no file.
             text.matches(of: /`((?:Sources|Tests|deploy|rules)\/[^`\s]*)`/).map { String($0.1) }
             .filter { !$0.hasPrefix("rules/") || $0.contains(".") }
-            + text.matches(of: /\]\(([^)#:]+)\)/).map { String($0.1) }
+            + text.matches(of: /\]\(([^)#:]+)\)/).map { folder + $0.1 }
         for path in named {
             #expect(Repository.exists(path), "\(page) names \(path)")
         }

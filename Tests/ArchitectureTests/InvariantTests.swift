@@ -66,6 +66,29 @@ struct InvariantTests {
         #expect(found == open)
     }
 
+    /// Such a case hides a new case of an enum from the compiler, as `default:` does. The exceptions switch over an octet,
+    /// over a mapping and the text of a key, and over a character.
+    @Test("a switch has no case that matches everything")
+    func wildcards() throws {
+        let open = [
+            "Sources/Edges/RingRecord.swift switch try uint8() {",
+            "Sources/RuleLoader/Editing/FileOutline.swift switch (mapping, key) {",
+            "Sources/RuleLoader/MissingSpace.swift switch value.first {",
+        ]
+        var found: [String] = []
+        for file in try Repository.swiftFiles(under: "Sources") where file.contains(anyOf: ["case _:", "case (_"]) {
+            let lines = file.lines
+            for (index, line) in lines.enumerated() where line.contains(/^ *case (_|\(_(, _)*\)):/) {
+                let indent = line.prefix { $0 == " " }
+                let start = lines[..<index].last { line in
+                    line.contains(/\bswitch\b/) && line.prefix { $0 == " " } <= indent
+                }
+                found.append("\(file.path) \((start ?? line).drop { $0 == " " })")
+            }
+        }
+        #expect(found == open)
+    }
+
     /// The exceptions are the table of a message's fields, which has the name `octets`.
     @Test(
         "no octet of a packet is indexed outside of Bytes",

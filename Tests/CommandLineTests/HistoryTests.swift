@@ -87,7 +87,8 @@ struct HistoryTests {
                         .init(rule: "scene", kind: "publish", text: "home/scene 1"),
                         .init(rule: "measure", kind: "run", text: "measure 1"),
                         .init(
-                            rule: "measure", after: .init(total: .milliseconds(2000)), kind: "publish", text: "home/measured 0",
+                            rule: "measure", after: .init(total: .milliseconds(2000)), kind: "publish",
+                            text: "home/measured 0",
                             isUncertain: true),
                         .init(rule: "scene", kind: "failed", text: "actions[0].publish: R801 states.door is unknown"),
                     ]),

@@ -39,7 +39,9 @@ struct ReportingHouse {
     /// The rules that a reload finds.
     var rulesOnDisk = RuleSet()
 
-    init(triggerMode: TriggerMode? = nil, rules: RuleSet = RuleSet(), isSite: Bool = false) {
+    init(
+        triggerMode: TriggerMode? = nil, rules: RuleSet = RuleSet(), isSite: Bool = false, isWatched: Bool = true
+    ) {
         let configuration = HubConfiguration(
             version: "0", discoveryPrefix: "homeassistant", hasBroker: true, control: .all,
             builtAt: UTCTime(milliseconds: 1_790_000_000_000),
@@ -57,7 +59,7 @@ struct ReportingHouse {
         take(.start)
         take(.brokerConnected)
         if isSite { take(.uplink(.connected(knowsExpiry: true))) }
-        ask("watch")
+        if isWatched { ask("watch") }
     }
 
     /// The record of the buttons' side.
@@ -156,6 +158,8 @@ struct ReportingHouse {
 
     var listed: JSONValue? { retained["tryck/bridge/devices"]?.arrayValue?.first }
     var status: JSONValue? { retained["tryck/\(Self.button)"] }
+    /// The only radio as `bridge/radios` shows it.
+    var radio: JSONValue? { retained["tryck/bridge/radios"]?.arrayValue?.first }
     /// The button's settings in the last line that watchers received.
     var changed: JSONValue? { lines.last { $0["kind"] == "changed" }?["data"] }
 }
@@ -429,6 +433,114 @@ struct AudienceTests {
         var house = ReportingHouse()
         house.report(.effect(.assigned(Self.button, .first)))
         #expect(house.changed?["id"] == .string(Self.button.description))
+    }
+
+    @Test("that a button waits for a free connection, and that it waits no longer, reaches those who watch")
+    func linkShortage() {
+        var house = ReportingHouse()
+        let other = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0001))
+        house.report(.effect(.buttonsWithoutLink([Self.button])))
+        #expect(house.changed?["waits_for_space"] == true)
+        house.report(.effect(.buttonsWithoutLink([Self.button, other])))
+        #expect(house.changed == nil, "the button still waits, and the other one is not known")
+        house.report(.effect(.buttonsWithoutLink([])))
+        #expect(house.changed?["waits_for_space"] == false)
+        #expect(house.lines.count { $0["kind"] == "changed" } == 1)
+    }
+
+    @Test("that a button has taken the nickname that a user chose reaches those who watch")
+    func nicknameTaken() {
+        var house = ReportingHouse()
+        let known = ReportingHouse.known(
+            nickname: "Stove", settings: ButtonSettings(nicknameChosenAt: 1_795_000_005_000))
+        house.request(
+            "button/options", ["id": "BA00-H00002", "options": ["nickname": "Stove"]], answeredBy: .known(known))
+        #expect(house.changed?["nickname"] == "Stove" && house.changed?["nickname_pending"] == true)
+        house.report(.effect(.nickname(Self.button, "Stove")))
+        #expect(house.changed?["nickname_pending"] == false)
+        house.report(.effect(.nickname(Self.button, "Stove")))
+        #expect(house.changed == nil, "the button reports the same nickname again")
+    }
+
+    /// A change of a button, and what the list of radios then says of the only radio.
+    struct Listed: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var change: @Sendable (inout ReportingHouse) -> Void
+        var isListed: @Sendable (JSONValue?) -> Bool
+
+        init(
+            _ description: String, by change: @escaping @Sendable (inout ReportingHouse) -> Void,
+            _ isListed: @escaping @Sendable (JSONValue?) -> Bool
+        ) {
+            testDescription = description
+            self.change = change
+            self.isListed = isListed
+        }
+    }
+
+    private static let listed = [
+        Listed(
+            "name", by: { $0.request("button/rename", ["id": "BA00-H00002", "to": "Attic"]) },
+            { $0?["buttons"] == ["Attic"] }),
+        Listed("nickname", by: { $0.report(.effect(.nickname(button, "Stove"))) }, { $0?["buttons"] == ["Stove"] }),
+        Listed(
+            "option",
+            by: {
+                $0.request(
+                    "button/options", ["id": "BA00-H00002", "options": ["nickname": "Stove"]],
+                    answeredBy: .known(ReportingHouse.known(nickname: "Stove")))
+            }, { $0?["buttons"] == ["Stove"] }),
+        Listed(
+            "name in the rules",
+            by: {
+                $0.rulesOnDisk = RuleSet(buttons: [declared(.address(button))], fingerprint: "1")
+                $0.reload()
+            }, { $0?["buttons"] == ["hall"] }),
+        Listed(
+            "name in the rules by the nickname",
+            by: {
+                $0.rulesOnDisk = RuleSet(buttons: [declared(.nickname("Stove"))], fingerprint: "1")
+                $0.reload()
+                $0.report(.effect(.nickname(button, "Stove")))
+            }, { $0?["buttons"] == ["hall"] }),
+        Listed("removal", by: { $0.report(.effect(.forgotten(button))) }, { $0?["buttons"] == [] }),
+        Listed(
+            "pairing again",
+            by: {
+                $0.report(.effect(.forgotten(button)))
+                $0.report(.effect(.paired(ReportingHouse.known(nickname: "Oven"), batteryMillivolts: 3000)))
+            }, { $0?["buttons"] == ["Oven"] }),
+        Listed("link", by: { $0.report(.effect(.state(button, .ready))) }, { $0?["links"] == 1 }),
+        Listed(
+            "shortage of links", by: { $0.report(.effect(.buttonsWithoutLink([button]))) },
+            { $0?["waiting"] == ["BA00-H00002"] }),
+        Listed(
+            "end of the shortage",
+            by: {
+                $0.report(.effect(.buttonsWithoutLink([button])))
+                $0.report(.effect(.buttonsWithoutLink([])))
+            }, { $0?["waiting"] == [] }),
+    ]
+
+    /// No client watches, because some audiences are left out then.
+    @Test("the list of radios follows each change of a button that it shows", arguments: listed)
+    func radios(listed: Listed) {
+        var house = ReportingHouse(isWatched: false)
+        house.report(.effect(.controllerReady(ReportingHouse.address, "", .first)))
+        #expect(house.radio?["buttons"] == ["BA00-H00002"])
+        #expect(house.radio?["waiting"] == [] && house.radio?["links"] == 0)
+        listed.change(&house)
+        #expect(listed.isListed(house.radio), "\(house.radio ?? .null)")
+    }
+
+    @Test("a press does not publish the list of radios")
+    func pressAndRadios() {
+        var house = ReportingHouse()
+        house.report(.effect(.controllerReady(ReportingHouse.address, "", .first)))
+        let event = ButtonEvent(button: Self.button, bootID: 7, counter: 1, step: .down, ticks: 0)
+        let cursor = EventCursor(bootID: 7, eventCount: 1)
+        house.report(.effect(.events(Self.button, [event], cursor, needsAcknowledgement: false)))
+        #expect(house.topics.contains("tryck/\(Self.button)") && !house.topics.contains("tryck/bridge/radios"))
     }
 
     @Test("a firmware file for the button's model reaches the button's own topic")

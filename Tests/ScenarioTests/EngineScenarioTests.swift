@@ -38,6 +38,18 @@ struct EngineScenarioTests {
         #expect(house.buttons.contains(#""state":"disconnected""#))
     }
 
+    @Test("the buttons of a site do not publish the list of radios, which has the engine's own buttons only")
+    func radios() {
+        var house = EngineHouse(.lamp)
+        house.take(.brokerConnected)
+        house.wait(.seconds(1))
+        let effects = house.sayHello() + house.wait(.seconds(1))
+        let topics = effects.compactMap { effect in
+            if case .publish(_, let message, _) = effect { message.topicName } else { nil }
+        }
+        #expect(topics.contains("a1/\(EngineHouse.button)") && !topics.contains("a1/bridge/radios"))
+    }
+
     @Test("the battery of a site's button is shown and known to rules, and a low one is reported once")
     func battery() {
         var house = EngineHouse.leading(

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("The paths of a daemon")
 struct DaemonPathsTests {
-    private static let house = DaemonPaths.Surroundings(
-        environment: ["HOME": "/home/eva"], isRoot: true, workingDirectory: "/tmp/work")
+    private static let house = DaemonPaths.ProcessEnvironment(
+        variables: ["HOME": "/home/eva"], isRoot: true, workingDirectory: "/tmp/work")
 
     @Test("without options and configuration they are the usual ones, and nothing is captured, recorded or measured")
     func usual() {

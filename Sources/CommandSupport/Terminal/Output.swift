@@ -10,7 +10,7 @@ package struct Output: Sendable {
     package let descriptor: Int32
 
     /// Why something could not be written to standard output: the first reason, in the system's words. `nil` if everything was
-    /// written, or if the reader has closed the pipe, which is its way to say that it needs no more.
+    /// written, or if the reader has closed the pipe, as `head` does when it needs no more.
     package static var failureOfStandardOutput: String? {
         failureCode.withLock { $0 == 0 ? nil : systemMessage($0) }
     }

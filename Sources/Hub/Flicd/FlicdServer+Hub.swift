@@ -71,9 +71,8 @@ extension FlicdServer.Input {
                 self = .button(record.identity)
             }
         // `announce` tells clients of the state before it records anything.
-        case .introduction, .state, .name, .ruleName, .nickname, .model, .source, .triggerMode, .rules, .options,
-            .isConnectionWanted,
-            .signal, .activity, .updateProgress, .radio, .firmwareFile:
+        case .introduction, .state, .name, .ruleName, .nickname, .nicknameTaken, .model, .source, .triggerMode, .rules,
+            .options, .isConnectionWanted, .signal, .activity, .updateProgress, .radio, .linkShortage, .firmwareFile:
             return nil
         }
     }

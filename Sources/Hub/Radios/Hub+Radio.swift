@@ -82,7 +82,28 @@ extension Hub {
     /// The name of a radio for lines of the log and of `watch`; `nil` if there is only one.
     private func name(of radio: RadioID) -> String? { radios.slots.count > 1 ? radios[radio].radio.name : nil }
 
-    mutating func linkShortageChanged(_ waiting: Set<ButtonID>) {
+    /// The radio has reported how many links it can have.
+    mutating func linkLimitReported(_ limit: Int, of radio: RadioID) {
+        guard radio.rawValue < radios.slots.count else { return }
+        radios.linkLimitReported(radio, limit)
+        invalidate(.bridgeRadios)
+    }
+
+    /// A connection may end `connectAdvice` of the radio.
+    mutating func connectionMade(to button: ButtonID, by radio: RadioID, after duration: Duration) {
+        radios.connected(radio, after: duration)
+        invalidate(.bridgeRadios)
+        if buttons[button] != nil { radios.connected(button, through: radio) }
+    }
+
+    mutating func connectFailed(_ radio: RadioID, _ failure: ConnectFailure) {
+        guard radios.connectFailed(radio, failure), let advice = connectAdvice(of: radio) else { return }
+        log(.warning, "\(radios[radio].radio.name): \(advice)")
+        invalidate(.bridgeRadios)
+    }
+
+    /// - Parameter waiting: the buttons that have no link because their radio has no room for all.
+    mutating func linkShortageChanged(_ waiting: Set<ButtonID>, at now: Instant) {
         let before = radios.linkShortageChanged(waiting)
         if before.isEmpty, !waiting.isEmpty {
             let names = waiting.sorted().prefix(8).map { label(of: $0) }.joined(separator: ", ")
@@ -93,6 +114,9 @@ extension Hub {
             log(.info, "the adapter has room for all buttons again")
         }
         broadcast(.linkShortage(waiting: waiting.sorted().map { label(of: $0) }))
+        for button in waiting.symmetricDifference(before).sorted() {
+            announce(buttons.linkShortageChanged(button), at: now)
+        }
     }
 
     mutating func allowOpening() {
@@ -140,7 +164,8 @@ extension Hub {
             })
     }
 
-    /// `RadioConnections.advice` of a radio without a link. While it has links, attempts fail for want of room.
+    /// `RadioConnections.advice` of a radio without a link. While it has links, attempts may fail only because it has no
+    /// room for another one.
     func connectAdvice(of radio: RadioID) -> String? {
         let hasLink = buttons.values.contains {
             $0.source == nil && $0.state.hasLink && radios.radio(of: $0.identity.id) == radio

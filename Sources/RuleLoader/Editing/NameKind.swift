@@ -39,13 +39,22 @@ package enum NameKind: String, CaseIterable, Hashable, Sendable {
 
     /// The kind of the names that a key of a mapping declares.
     init?(declaredBy key: String, of mapping: SchemaMapping) {
-        switch (mapping, key) {
-        case (.file, "buttons"), (.file, "groups"): self = .button
-        case (.file, "states"): self = .state
-        case (.file, "variables"): self = .variable
-        case (.file, "scripts"): self = .script
-        case (.script, "inputs"): self = .input
-        case (_, _): return nil
+        switch mapping {
+        case .file:
+            switch key {
+            case "buttons", "groups": self = .button
+            case "states": self = .state
+            case "variables": self = .variable
+            case "scripts": self = .script
+            default: return nil
+            }
+        case .script:
+            guard key == "inputs" else { return nil }
+            self = .input
+        case .location, .defaults, .button, .hardware, .queued, .state, .variable, .scriptInput, .rule, .trigger, .time,
+            .condition, .step, .retry, .fields, .test, .given, .simulatedResult, .testStep, .simulatedEvent, .press,
+            .expectedEffect, .expectation:
+            return nil
         }
     }
 }

@@ -3,6 +3,7 @@ import test from "node:test";
 
 import {happenings} from "../../../Sources/TryckWeb/Public/happenings.js";
 import {mostEntries, nothing, reduce, withoutDaemon, withoutServer, withPast, withServer, withSnapshot} from "../../../Sources/TryckWeb/Public/state.js";
+import {linkWords} from "../../../Sources/TryckWeb/Public/words.js";
 import {at, button, event, program, publish, rule, status} from "./lines.js";
 
 const start = 1_000_000;
@@ -109,6 +110,17 @@ test("a button that is paired has to be asked for", () => {
 test("a lost connection lets go of the button", () => {
   const down = after([[event("down", start), start]]);
   assert.deepEqual(after([[{kind: "button", id, button: "kitchen", state: "disconnected"}, start]], down).held, {});
+});
+
+test("a button that waits for a free connection is shown as waiting until the daemon says that it does not", () => {
+  const waiting = after([[{kind: "changed", button: "kitchen", data: button({waits_for_space: true, state: "connecting"})}, start]]);
+  assert.equal(linkWords(waiting.buttons[0]), "waits for a free connection");
+  const ready = after([
+    [{kind: "button", button: "kitchen", id, state: "ready"}, start + 1], [{kind: "space", waiting: []}, start + 2],
+    [{kind: "changed", button: "kitchen", data: button()}, start + 3],
+  ], waiting);
+  assert.equal(linkWords(ready.buttons[0]), "ready");
+  assert.equal(ready.stale.status, true);
 });
 
 test("a turn moves the dial", () => {
