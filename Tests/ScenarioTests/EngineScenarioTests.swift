@@ -244,6 +244,46 @@ struct EngineScenarioTests {
         #expect(!EngineHouse.story(late).contains("lamp on") && EngineHouse.events(late) == [])
     }
 
+    @Test("both parts of a Duo act after it has rebooted, although their counters begin anew")
+    func rebootedDuo() {
+        var house = EngineHouse(.lamp)
+        house.take(.brokerConnected)
+        house.sayHello(model: .duo)
+        house.lead()
+        let presses: [(part: ButtonPart, boot: UInt32, counter: Int)] = [
+            (.big, 7, 797), (.small, 7, 497), (.big, 8, 1), (.small, 8, 1), (.small, 8, 5), (.big, 8, 5),
+        ]
+        for (index, press) in presses.enumerated() {
+            let effects = house.hear(index + 1, counter: press.counter, boot: press.boot, part: press.part)
+            #expect(EngineHouse.story(effects).contains("lamp on"), "\(press)")
+            #expect(EngineHouse.events(effects) == [], "\(press)")
+        }
+        let cursor = house.stored.buttons.first?.cursor
+        #expect(cursor == EventCursor(bootID: 8, eventCount: 5, smallEventCount: 5))
+    }
+
+    @Test("the counters of both parts of a Duo are kept that are in one message")
+    func bothParts() {
+        let other = "tryck/paris2"
+        var house = EngineHouse(.lamp)
+        house.take(.brokerConnected)
+        house.sayHello(model: .duo)
+        house.sayHello(from: other, model: .duo)
+        house.lead()
+        let steps = [ButtonPart.small, .big].map { part in
+            FeedStep.press(
+                ButtonEvent(button: EngineHouse.button, bootID: 7, counter: 5, step: .down, ticks: 3277, part: part))
+        }
+        house.hear(1, steps)
+        house.restart()
+        house.connect(last: 1, claimed: 1)
+        house.sayHello(from: other, model: .duo)
+        house.lead()
+        // The button repeats the press of its small part at another site.
+        let repeated = house.hear(1, counter: 5, part: .small, from: other)
+        #expect(EngineHouse.story(repeated).contains("record") && !EngineHouse.story(repeated).contains("lamp on"))
+    }
+
     @Test("a message with a repeated press and a new one is not reported after a restart of the engine")
     func repeatedAndNew() {
         let other = "tryck/paris2"
