@@ -142,13 +142,11 @@ extension Hub {
             }
         }
         feed?.took(place, events)
-        if let last = events.last {
-            var newest = EventCursor(last)
-            if last.part == .small {
-                newest.eventCount = record.stored.cursor.eventCount
-            } else {
-                newest.smallEventCount = record.stored.cursor.smallEventCount
-            }
+        if let bootID = events.last?.bootID {
+            // A button that has rebooted counts anew, and so does each part of a Duo.
+            let stored = record.stored.cursor
+            var newest = stored.bootID == bootID ? stored : EventCursor(bootID: bootID)
+            for event in events { newest.raise(to: event) }
             pressed(button, events, newest, needsAcknowledgement: false, claim: claim, at: now)
         } else {
             completePress(at: now)
@@ -184,6 +182,15 @@ extension EventCursor {
     /// The cursor of one event: its counter, and nothing of the other part of a Duo.
     fileprivate init(_ event: ButtonEvent) {
         self.init(bootID: event.bootID)
-        if event.part == .small { smallEventCount = event.counter } else { eventCount = event.counter }
+        raise(to: event)
+    }
+
+    /// Advances the counter of the event's part to that of an event of the same boot.
+    fileprivate mutating func raise(to event: ButtonEvent) {
+        if event.part == .small {
+            smallEventCount = max(smallEventCount, event.counter)
+        } else {
+            eventCount = max(eventCount, event.counter)
+        }
     }
 }
