@@ -203,6 +203,59 @@ struct EngineScenarioTests {
         #expect(house.buttons.contains("mqtt:\(EngineHouse.site)"))
     }
 
+    /// A message with a turn by 10 steps, which its site received some time ago.
+    private static func turn(
+        _ number: Int, from site: String, after age: Duration = .zero, _ house: inout EngineHouse
+    ) -> [Hub.Effect] {
+        let movement = ButtonMovement(button: EngineHouse.button, part: .dial, steps: 10, age: age)
+        var effects = house.hear(number, [.turn(movement)], from: site)
+        // The time is over in which turns are collected.
+        house.pass(.milliseconds(200))
+        effects += house.take(.timerFired)
+        return effects
+    }
+
+    @Test("a turn that a site kept while the button was heard at another one is reported, and does not move it back")
+    func keptTurn() {
+        let other = "tryck/paris2"
+        var house = EngineHouse.leading(
+            """
+            version: 1
+            rules:
+              - id: lamp
+                triggers: {button: any, event: rotate_clockwise}
+                queued: accept
+                actions: {publish: {topic: lamp, payload: "on"}}
+            """)
+        house.sayHello(from: other)
+        #expect(EngineHouse.story(Self.turn(1, from: EngineHouse.site, &house)).contains("lamp on"))
+        // Berlin loses its network with a turn in its journal, and the button is carried to Paris.
+        house.wait(.seconds(20))
+        #expect(EngineHouse.story(Self.turn(1, from: other, &house)).contains("lamp on"))
+        Self.expectInterrupted(
+            Self.turn(2, from: EngineHouse.site, after: .seconds(10), &house), 2, of: EngineHouse.site)
+        #expect(house.buttons.contains("mqtt:\(other)"))
+        #expect(EngineHouse.story(Self.turn(2, from: other, &house)).contains("lamp on"))
+        // The button is carried back.
+        house.wait(.seconds(5))
+        #expect(EngineHouse.story(Self.turn(3, from: EngineHouse.site, &house)).contains("lamp on"))
+        #expect(house.buttons.contains("mqtt:\(EngineHouse.site)"))
+    }
+
+    @Test("a press of an earlier boot that a site kept is reported, and does not move the button back")
+    func keptBeforeReboot() {
+        let other = "tryck/paris2"
+        var house = EngineHouse.leading(.lamp)
+        house.sayHello(from: other)
+        house.hear(1, counter: 1)
+        #expect(EngineHouse.story(house.hear(1, counter: 1, boot: 8, from: other)).contains("lamp on"))
+        Self.expectInterrupted(house.hear(2, counter: 5), 2, of: EngineHouse.site)
+        #expect(house.buttons.contains("mqtt:\(other)"))
+        let repeated = house.hear(3, counter: 1, boot: 8)
+        #expect(!EngineHouse.story(repeated).contains("lamp on") && EngineHouse.events(repeated) == [])
+        #expect(EngineHouse.story(house.hear(2, counter: 5, boot: 8, from: other)).contains("lamp on"))
+    }
+
     @Test("presses that another site heard between those of one site, and sends later, are reported")
     func heardBetween() {
         let other = "tryck/paris2"
