@@ -428,11 +428,16 @@ struct EngineFeed: Sendable {
 
     // MARK: Settling
 
-    /// A message of a site was taken, and these presses of it are handled.
-    mutating func took(_ place: FeedPlace, _ presses: [ButtonEvent]) {
+    /// A message of a site was taken, and these presses and turns of it are handled.
+    mutating func took(
+        _ place: FeedPlace, _ presses: [ButtonEvent], _ movements: [ButtonMovement], at now: Instant
+    ) {
         unsettled[place.button, default: []].removeAll { $0.site == place.site }
         unsettled[place.button, default: []].append(place)
         for press in presses { handledPresses.add(press, from: place.site) }
+        if let age = (presses.map(\.age) + movements.map(\.age)).min() {
+            handledPresses.note(place.button, from: place.site, happenedAt: now - age)
+        }
     }
 
     /// True if the press was handled, perhaps when another site sent it.
@@ -441,6 +446,11 @@ struct EngineFeed: Sendable {
     /// True if the press, or a later press since the same start of the button, was handled. An engine that has just taken over
     /// needs this for presses that the former engine has claimed, because its own records do not have them.
     func isOver(_ press: ButtonEvent) -> Bool { handledPresses.contains(press) || handledPresses.hasLater(press) }
+
+    /// True if a turn in a message of a site happened before something that another site has sent and that was handled.
+    func isOver(_ movement: ButtonMovement, of site: String, at now: Instant) -> Bool {
+        handledPresses.hasLater(than: now - movement.age, of: movement.button, besides: site)
+    }
 
     /// Notes the presses that another engine handles while this one stands by or is fenced.
     mutating func overhear(_ topic: FeedTopic, _ payload: [UInt8]) {

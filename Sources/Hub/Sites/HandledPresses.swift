@@ -15,10 +15,18 @@ struct HandledPresses: Sendable {
         var counters: ClosedRange<UInt32>
     }
 
+    /// A step of a press, or a turn, that happened after all others that were handled.
+    private struct Newest {
+        var site: String
+        var at: Instant
+    }
+
     /// The maximum number of runs of a button. A press of an older run counts as not handled.
     static let maximumRuns = 8
 
     private var runs: [ButtonID: [Run]] = [:]
+    /// Turns have no counter, so only their time tells whether they came too late.
+    private var newest: [ButtonID: Newest] = [:]
 
     /// - Parameter event: newer than all handled presses of its button and boot.
     mutating func add(_ event: ButtonEvent, from site: String) {
@@ -42,13 +50,29 @@ struct HandledPresses: Sendable {
         }
     }
 
-    /// True if a later press of the same boot was handled.
+    /// True if a later press was handled: of the same boot, or of a later boot. A button does not return to an earlier boot.
     func hasLater(_ event: ButtonEvent) -> Bool {
-        (runs[event.button] ?? []).contains {
+        let known = runs[event.button] ?? []
+        if let last = known.lastIndex(where: { $0.bootID == event.bootID }), last < known.count - 1 { return true }
+        return known.contains {
             $0.bootID == event.bootID && $0.part == event.part && $0.counters.upperBound > event.counter
         }
     }
 
+    /// A step of a press, or a turn, was handled that happened at this time.
+    mutating func note(_ button: ButtonID, from site: String, happenedAt instant: Instant) {
+        guard newest[button].map({ $0.at <= instant }) ?? true else { return }
+        newest[button] = Newest(site: site, at: instant)
+    }
+
+    /// True if another site has sent something that was handled and happened after this time.
+    func hasLater(than instant: Instant, of button: ButtonID, besides site: String) -> Bool {
+        newest[button].map { $0.site != site && $0.at > instant } ?? false
+    }
+
     /// The button was removed.
-    mutating func forget(_ button: ButtonID) { runs[button] = nil }
+    mutating func forget(_ button: ButtonID) {
+        runs[button] = nil
+        newest[button] = nil
+    }
 }

@@ -120,8 +120,14 @@ extension Hub {
         if let former = buttons[button]?.source, former != EngineFeed.source(of: place.site),
             EngineFeed.isSite(source: former)
         {
-            // Old presses do not show where the button is now.
-            guard old.count < steps.count else { return tookOld(place, old, claim, at: now) }
+            // Old presses and turns do not show where the button is now.
+            let isOld = steps.allSatisfy { step in
+                switch step {
+                case .press(let event): old.contains(event)
+                case .turn(let movement): feed?.isOver(movement, of: place.site, at: now) == true
+                }
+            }
+            guard !isOld else { return tookOld(place, steps, claim, at: now) }
             buttonChangedSite(button, to: place.site, at: now)
         }
         guard let record = buttons[button], record.source == EngineFeed.source(of: place.site) else {
@@ -141,7 +147,7 @@ extension Hub {
             case .turn(let movement): movements.append(movement)
             }
         }
-        feed?.took(place, events)
+        feed?.took(place, events, movements, at: now)
         if let bootID = events.last?.bootID {
             // A button that has rebooted counts anew, and so does each part of a Duo.
             let stored = record.stored.cursor
@@ -158,23 +164,28 @@ extension Hub {
         }
         // The message was acted on. A button sends its presses in order and without gaps, so the old ones among them were handled,
         // perhaps before this process began.
-        if events.isEmpty { reportUnhandled(old, of: place, at: now) }
+        if events.isEmpty { reportUnhandled(old.map(FeedStep.press), of: place, at: now) }
     }
 
-    /// Reports a message of the site that had the button before. All of its presses are older than the newest press of the
-    /// button, so the button stays with its present site.
-    private mutating func tookOld(_ place: FeedPlace, _ old: [ButtonEvent], _ claim: FeedClaim, at now: Instant) {
+    /// Reports a message of the site that had the button before. All of its presses and turns are older than the newest one of
+    /// the button, so the button stays with its present site.
+    private mutating func tookOld(_ place: FeedPlace, _ steps: [FeedStep], _ claim: FeedClaim, at now: Instant) {
         completePress(at: now)
         carryOut(claim)
-        reportUnhandled(old, of: place, at: now)
+        reportUnhandled(steps, of: place, at: now)
         advanceFeed(.source(.settled(place)), at: now)
     }
 
-    /// Reports a message whose presses came too late, unless they were handled when another site sent them. They are not acted
-    /// on, because the presses of a button are handled in their order.
-    private mutating func reportUnhandled(_ old: [ButtonEvent], of place: FeedPlace, at now: Instant) {
-        guard let feed, !old.allSatisfy({ feed.hasHandled($0) }) else { return }
-        carryOut(FeedSource.Effect.interrupted(place, first: place.number), at: now)
+    /// Reports a message whose presses or turns came too late, unless it has only presses that were handled when another site sent
+    /// them. They are not acted on, because the presses of a button are handled in their order. A button does not repeat a turn.
+    private mutating func reportUnhandled(_ steps: [FeedStep], of place: FeedPlace, at now: Instant) {
+        let isHandled = steps.allSatisfy { step in
+            switch step {
+            case .press(let event): feed?.hasHandled(event) == true
+            case .turn: false
+            }
+        }
+        if !isHandled { carryOut(FeedSource.Effect.interrupted(place, first: place.number), at: now) }
     }
 }
 
