@@ -571,6 +571,56 @@ struct OpenPressScenarioTests {
         #expect(Self.fate(effects) == ["reported 3 to 3"])
     }
 
+    /// A press has started a program, and the broker then takes and sends nothing, although the connection stays. The program
+    /// ends, and its run sends a message.
+    ///
+    /// - Parameter last: what the engine takes after the press.
+    private static func silence(
+        _ house: inout EngineHouse, after last: (inout EngineHouse) -> [Hub.Effect] = { _ in [] }
+    ) throws -> (effects: [Hub.Effect], taken: [Hub.Effect]) {
+        let started = acknowledge(house.hear(1), &house)
+        let job = try #require(started.compactMap { if case .startJob(let id, _) = $0 { id } else { nil } }.last)
+        let taken = last(&house)
+        house.pass(.seconds(11))
+        var effects = house.take(.timerFired)
+        #expect(house.status["engine"]?["state"] == "fenced")
+        effects += house.take(.jobEnded(job, .process(ProcessResult(status: .exited(0)))))
+        #expect(fate(effects) == [])
+        return (effects, taken)
+    }
+
+    private static let programAndMessage: HouseRules = """
+        version: 1
+        rules:
+          - id: program
+            triggers: {button: any, event: down}
+            actions: [{run: [/usr/bin/true]}, {publish: {topic: lamp, payload: "on"}}]
+          - {id: one, triggers: {button: any, event: click}, actions: {publish: {topic: lamp, payload: one}}}
+          - {id: two, triggers: {button: any, event: double_click}, actions: {publish: {topic: lamp, payload: two}}}
+        """
+
+    @Test("the last message of a run that is held while the broker is silent is dropped if its press is given up later")
+    func givenUpAfterSilence() throws {
+        var house = EngineHouse.leading(Self.programAndMessage)
+        let silence = try Self.silence(&house) { $0.hear(2, .up(.open)) }
+        var effects = silence.effects + Self.breakOff(&house, silence.taken)
+        effects += Self.comeBack(&house, last: 2, claimed: 1)
+        #expect(Self.fate(effects) == ["reported 1 to 2"])
+    }
+
+    @Test("the last message of a run that is held while the broker is silent is sent when the engine still leads")
+    func sentAfterSilence() throws {
+        var house = EngineHouse.leading(Self.programAndMessage)
+        var effects = try Self.silence(&house).effects
+        effects += house.hearOwnClaim()
+        #expect(Self.fate(effects) == ["lamp on"])
+        let messages = effects.compactMap { effect -> MessageID? in
+            if case .publish(let id, let message, _) = effect, message.topicName == "lamp" { id } else { nil }
+        }
+        for id in messages { house.take(.published(id)) }
+        #expect(house.stored.runs == [])
+    }
+
     @Test("turns that wait for a program are acted on if the program ends while the broker is gone")
     func turnsBehindProgram() throws {
         var house = EngineHouse.leading(
