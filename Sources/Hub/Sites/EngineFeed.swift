@@ -78,9 +78,6 @@ struct EngineFeed: Sendable {
     private var fencedAt: Instant?
     /// Actions that wait until this engine leads.
     private var held: [HeldAction] = []
-    /// The runs that have ended while messages of theirs are held. The store is told of their end when these messages are in the
-    /// broker's queue or dropped.
-    private var endedRuns: [RunID] = []
     /// The topics of the messages to sites and engines that the broker has not acknowledged.
     private var sent: [MessageID: String] = [:]
     /// Claims among them, and the latest of them.
@@ -310,22 +307,6 @@ struct EngineFeed: Sendable {
         return held
     }
 
-    /// A run has ended.
-    ///
-    /// - Returns: true if messages of the run are held, so that `takeEndedRuns` returns it later.
-    mutating func runEnded(_ run: RunID) -> Bool {
-        guard held.contains(where: { $0.step.run == run }) else { return false }
-        endedRuns.append(run)
-        return true
-    }
-
-    /// Removes and returns the runs that have ended, and of which nothing is held any more.
-    mutating func takeEndedRuns() -> [RunID] {
-        let open = Set(held.map(\.step.run))
-        defer { endedRuns.removeAll { !open.contains($0) } }
-        return endedRuns.filter { !open.contains($0) }
-    }
-
     /// A message to a site or to other engines was published, and the broker has not acknowledged it.
     ///
     /// - Parameter isClaim: whether programs and web requests have to wait for it.
@@ -497,6 +478,9 @@ struct EngineFeed: Sendable {
     }
 
     #if DEBUG
+        /// The actions that wait until this engine leads again. A run waits for each of them.
+        var fencedSteps: [ActionID] { mode == .fenced ? held.map(\.step) : [] }
+
         /// A sentence for each inconsistency after an input.
         func problems() -> [String] {
             var problems = leadership.problems() + source.problems() + deadlines.problems()
@@ -508,7 +492,6 @@ struct EngineFeed: Sendable {
             expect((mode == .leading) == source.isTaking, "it is \(mode), and takes messages or the reverse")
             expect((mode == .fenced) == (fencedAt != nil), "it is \(mode) since \(fencedAt.map { "\($0)" } ?? "never")")
             expect(mode != .leading || held.isEmpty, "\(held.count) actions are held while it leads")
-            expect(mode == .fenced || endedRuns.isEmpty, "runs that have ended wait in the mode \(mode)")
             expect(mode == .fenced || !isRulesTimerDue, "the timer of the rules is held in the mode \(mode)")
             expect(claims.isSubset(of: sent.keys), "it waits for claims that were not sent")
             expect(waiting.allSatisfy { claims.contains($0.claim) }, "an action waits for a claim that has ended")
