@@ -360,6 +360,34 @@ struct OpenPressScenarioTests {
         #expect(Self.fate(house.hear(4) + house.hear(5, .up(.open)) + house.wait(.seconds(2))) == ["lamp one"])
     }
 
+    @Test(
+        "the rest of a press whose beginning is done is in no gesture, because another engine has acted on it or reported it",
+        arguments: [PressStep.clickTimeout, .up(.click), .up(.doubleClick)])
+    func inheritedRest(step: PressStep) {
+        var house = EngineHouse(Self.verdicts)
+        house.connect(last: 1, claimed: 1)
+        let topic = "\(EngineHouse.site)/feed/\(EngineHouse.button)/done"
+        house.hear(topic, FeedDone(number: 1, term: 1, installation: "9f3c").encoded())
+        var effects = house.lead()
+        effects += house.hear(2, step) + house.wait(.seconds(2))
+        #expect(Self.fate(effects) == [])
+        #expect(Self.fate(house.hear(3) + house.hear(4, .up(.open)) + house.wait(.seconds(2))) == ["lamp one"])
+    }
+
+    @Test("the rest of a press that an earlier process of the engine has reported is no hold")
+    func reportedHold() {
+        var house = EngineHouse.leading(Self.held)
+        _ = Self.acknowledge(house.hear(1), &house)
+        var effects: [Hub.Effect] = []
+        for _ in 1...2 {
+            house.restart()
+            let back = house.connect(last: 1, claimed: 1) + house.lead()
+            effects += back + Self.acknowledge(back, &house)
+        }
+        effects += house.hear(2, .hold(ofSecondPress: false)) + house.wait(.seconds(2))
+        #expect(Self.fate(effects) == ["reported 1 to 1"])
+    }
+
     @Test("a hold that was told ends also if the engine is started again and finds the broker only later")
     func heldOverRestart() {
         var house = EngineHouse.leading(Self.held)
