@@ -87,6 +87,8 @@ struct EngineFeed: Sendable {
     private var waiting: [(claim: MessageID, action: HeldAction)] = []
     /// The last messages of each button that were taken and are not settled, one of each site that has it.
     private(set) var unsettled: [ButtonID: [FeedPlace]] = [:]
+    /// The parts of each button of which a `down` was taken since this engine began to lead.
+    private var begunParts: [ButtonID: Set<ButtonPart?>] = [:]
     private var handledPresses = HandledPresses()
     private var overheardPresses = OverheardPresses()
     /// True if the timer of the rules has expired while this engine was fenced.
@@ -245,6 +247,7 @@ struct EngineFeed: Sendable {
         fencedAt = nil
         held = []
         unsettled = [:]
+        begunParts = [:]
         forgetClaims()
         return takeRulesTimer()
     }
@@ -421,6 +424,24 @@ struct EngineFeed: Sendable {
         }
     }
 
+    /// Notes which presses begin with these events.
+    ///
+    /// - Returns: true if there is an event of a press whose `down` was not taken since this engine began to lead.
+    mutating func begins(_ events: [ButtonEvent], of button: ButtonID) -> Bool {
+        var isBegunElsewhere = false
+        for event in events {
+            if event.step == .down {
+                begunParts[button, default: []].insert(event.part)
+            } else if begunParts[button]?.contains(event.part) != true {
+                isBegunElsewhere = true
+            }
+        }
+        return isBegunElsewhere
+    }
+
+    /// Another engine, or an earlier process, has taken the last messages of the button.
+    mutating func inherits(_ button: ButtonID) { begunParts[button] = nil }
+
     /// True if the press was handled, perhaps when another site sent it.
     func hasHandled(_ press: ButtonEvent) -> Bool { handledPresses.contains(press) }
 
@@ -452,7 +473,10 @@ struct EngineFeed: Sendable {
     }
 
     /// A site does not have the button any more.
-    mutating func removed(_ button: ButtonID) { handledPresses.forget(button) }
+    mutating func removed(_ button: ButtonID) {
+        handledPresses.forget(button)
+        begunParts[button] = nil
+    }
 
     /// The buttons with messages that were taken and for which no action waits. Their messages can be settled, unless the
     /// gesture of the button is undecided.

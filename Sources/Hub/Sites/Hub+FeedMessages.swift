@@ -63,7 +63,9 @@ extension Hub {
                 timeToLive: .seconds(3600), as: .press, at: now)
         case .gaveUp(let givenUp): giveUp(givenUp, at: now)
         case .inherited(let site, let button, let mayBeDown):
-            if buttons[button]?.source == EngineFeed.source(of: site) { inherit(button, mayBeDown: mayBeDown, at: now) }
+            guard buttons[button]?.source == EngineFeed.source(of: site) else { break }
+            feed?.inherits(button)
+            inherit(button, mayBeDown: mayBeDown, at: now)
         case .known(let site, let hello): siteIsHere(site, hello, at: now)
         case .offline(let site): siteIsGone(site, at: now)
         case .removed(let site, let button):
@@ -148,6 +150,12 @@ extension Hub {
             }
         }
         feed?.took(place, events, movements, at: now)
+        // Another engine, or an earlier process, has taken the beginning of this press, and it was acted on or reported. So the rest is in
+        // no gesture, also if the engine that has reported it is gone as well, and everything counts as done.
+        if feed?.begins(events, of: button) == true, !rules.hasUndecided(of: button) {
+            completePress(at: now)
+            inherit(button, mayBeDown: true, at: now)
+        }
         if let bootID = events.last?.bootID {
             // A button that has rebooted counts anew, and so does each part of a Duo.
             let stored = record.stored.cursor
