@@ -245,11 +245,18 @@ struct EngineScenarioTests {
     @Test("a press of an earlier boot that a site kept is reported, and does not move the button back")
     func keptBeforeReboot() {
         let other = "tryck/paris2"
-        var house = EngineHouse.leading(.lamp)
+        var house = EngineHouse.leading(
+            """
+            version: 1
+            defaults: {queued: accept}
+            rules:
+              - {id: lamp, triggers: {button: any, event: down}, actions: {publish: {topic: lamp, payload: "on"}}}
+            """)
         house.sayHello(from: other)
         house.hear(1, counter: 1)
+        house.wait(.seconds(20))
         #expect(EngineHouse.story(house.hear(1, counter: 1, boot: 8, from: other)).contains("lamp on"))
-        Self.expectInterrupted(house.hear(2, counter: 5), 2, of: EngineHouse.site)
+        Self.expectInterrupted(house.hear(2, counter: 5, after: .seconds(10)), 2, of: EngineHouse.site)
         #expect(house.buttons.contains("mqtt:\(other)"))
         let repeated = house.hear(3, counter: 1, boot: 8)
         #expect(!EngineHouse.story(repeated).contains("lamp on") && EngineHouse.events(repeated) == [])

@@ -449,9 +449,9 @@ struct EngineFeed: Sendable {
     /// needs this for presses that the former engine has claimed, because its own records do not have them.
     func isOver(_ press: ButtonEvent) -> Bool { handledPresses.contains(press) || handledPresses.hasLater(press) }
 
-    /// True if a turn in a message of a site happened before something that another site has sent and that was handled.
-    func isOver(_ movement: ButtonMovement, of site: String, at now: Instant) -> Bool {
-        handledPresses.hasLater(than: now - movement.age, of: movement.button, besides: site)
+    /// True if a step in a message of a site happened before something that another site has sent and that was handled.
+    func isOver(_ step: FeedStep, of site: String, at now: Instant) -> Bool {
+        handledPresses.hasLater(than: now - step.age, of: step.button, besides: site)
     }
 
     /// Notes the presses that another engine handles while this one stands by or is fenced.

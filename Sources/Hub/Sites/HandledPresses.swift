@@ -25,7 +25,7 @@ struct HandledPresses: Sendable {
     static let maximumRuns = 8
 
     private var runs: [ButtonID: [Run]] = [:]
-    /// Turns have no counter, so only their time tells whether they came too late.
+    /// Turns have no counter, and the counters of two boots cannot be compared, so only the time tells whether these came too late.
     private var newest: [ButtonID: Newest] = [:]
 
     /// - Parameter event: newer than all handled presses of its button and boot.
@@ -50,11 +50,9 @@ struct HandledPresses: Sendable {
         }
     }
 
-    /// True if a later press was handled: of the same boot, or of a later boot. A button does not return to an earlier boot.
+    /// True if a later press of the same boot was handled.
     func hasLater(_ event: ButtonEvent) -> Bool {
-        let known = runs[event.button] ?? []
-        if let last = known.lastIndex(where: { $0.bootID == event.bootID }), last < known.count - 1 { return true }
-        return known.contains {
+        (runs[event.button] ?? []).contains {
             $0.bootID == event.bootID && $0.part == event.part && $0.counters.upperBound > event.counter
         }
     }

@@ -122,12 +122,10 @@ extension Hub {
         if let former = buttons[button]?.source, former != EngineFeed.source(of: place.site),
             EngineFeed.isSite(source: former)
         {
-            // Old presses and turns do not show where the button is now.
+            // Old presses and turns do not show where the button is now. Turns, and presses of another boot, are old by their time.
             let isOld = steps.allSatisfy { step in
-                switch step {
-                case .press(let event): old.contains(event)
-                case .turn(let movement): feed?.isOver(movement, of: place.site, at: now) == true
-                }
+                if case .press(let event) = step, old.contains(event) { return true }
+                return step.bootID != cursor.bootID && feed?.isOver(step, of: place.site, at: now) == true
             }
             guard !isOld else { return tookOld(place, steps, claim, at: now) }
             buttonChangedSite(button, to: place.site, at: now)
