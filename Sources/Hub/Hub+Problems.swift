@@ -64,6 +64,9 @@
             for step in jobs.awaitedSteps {
                 expect(rules.awaits(step), "a job is in progress for run \(step.run.rawValue), which does not await it")
             }
+            for step in feed?.fencedSteps ?? [] {
+                expect(rules.awaits(step), "an action of run \(step.run.rawValue) is held, which does not await it")
+            }
             for run in broker.runsWithMessages {
                 expect(journal.hasRecord(ofRun: run.rawValue), "run \(run.rawValue) sends messages and has no record")
             }

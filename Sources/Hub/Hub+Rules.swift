@@ -127,7 +127,7 @@ extension Hub {
                 .stepFailed(run, rule: rule, step: step, place, code: code, message: message, isFinal: isFinal))
             rules.stepFailed(of: rule, step: step, code: code, message: message, after: result)
         case .finished(let run, let rule, let result):
-            if feed?.runEnded(run) != true, broker.runEnded(run) { ended.append(.runEnded(run.rawValue)) }
+            if broker.runEnded(run) { ended.append(.runEnded(run.rawValue)) }
             runEnded(run, rule: rule, result, at: now)
         case .interrupted(let run, let rule, let cause):
             reportInterrupted(

@@ -125,12 +125,12 @@ struct EngineHouse {
     @discardableResult
     mutating func sayHello(
         from site: String = site, installation: String = "9f3c", session: Int = 1, term: Int = 0,
-        buttons: [ButtonID] = [button], haveOwnSerials: Bool = false, last: Int = 0, claimed: Int = 0,
-        battery: Int? = nil
+        buttons: [ButtonID] = [button], model: FlicModel = .flic2, haveOwnSerials: Bool = false, last: Int = 0,
+        claimed: Int = 0, battery: Int? = nil
     ) -> [Hub.Effect] {
         func facts(_ index: Int) -> FeedHello.Button {
             FeedHello.Button(
-                serial: "BA00-A0000\(haveOwnSerials ? index + 1 : 1)", model: .flic2, name: "Hall", firmware: 11,
+                serial: "BA00-A0000\(haveOwnSerials ? index + 1 : 1)", model: model, name: "Hall", firmware: 11,
                 battery: battery, last: last, claimed: claimed)
         }
         let hello = FeedHello(
@@ -163,12 +163,22 @@ struct EngineHouse {
     /// Receives a message of the site with one step, which the broker has kept for a while.
     @discardableResult
     mutating func hear(
-        _ number: Int, _ step: PressStep = .down, counter: Int? = nil, after brokerAge: Duration = .zero,
-        from site: String = site, of button: ButtonID = button
+        _ number: Int, _ step: PressStep = .down, counter: Int? = nil, boot: UInt32 = 7, part: ButtonPart? = nil,
+        after brokerAge: Duration = .zero, from site: String = site, of button: ButtonID = button
     ) -> [Hub.Effect] {
         let event = ButtonEvent(
-            button: button, bootID: 7, counter: UInt32(counter ?? number), step: step, ticks: UInt64(number) * 3277)
-        let message = FeedMessage(number: number, previous: number - 1, content: .steps([.press(event)]))
+            button: button, bootID: boot, counter: UInt32(counter ?? number), step: step, ticks: UInt64(number) * 3277,
+            part: part)
+        return hear(number, [.press(event)], after: brokerAge, from: site, of: button)
+    }
+
+    /// Receives a message of the site, which the broker has kept for a while.
+    @discardableResult
+    mutating func hear(
+        _ number: Int, _ steps: [FeedStep], after brokerAge: Duration = .zero, from site: String = site,
+        of button: ButtonID = button
+    ) -> [Hub.Effect] {
+        let message = FeedMessage(number: number, previous: number - 1, content: .steps(steps))
         return take(
             .expiringMessageReceived(
                 topicName: "\(site)/feed/\(button)", payload: message.encoded(), retained: false,

@@ -215,6 +215,66 @@ struct EngineScenarioTests {
         #expect(house.buttons.contains("mqtt:\(EngineHouse.site)"))
     }
 
+    /// A message with a turn by 10 steps, which its site received some time ago.
+    private static func turn(
+        _ number: Int, from site: String, after age: Duration = .zero, _ house: inout EngineHouse
+    ) -> [Hub.Effect] {
+        let movement = ButtonMovement(button: EngineHouse.button, part: .dial, steps: 10, age: age)
+        var effects = house.hear(number, [.turn(movement)], from: site)
+        // The time is over in which turns are collected.
+        house.pass(.milliseconds(200))
+        effects += house.take(.timerFired)
+        return effects
+    }
+
+    @Test("a turn that a site kept while the button was heard at another one is reported, and does not move it back")
+    func keptTurn() {
+        let other = "tryck/paris2"
+        var house = EngineHouse.leading(
+            """
+            version: 1
+            rules:
+              - id: lamp
+                triggers: {button: any, event: rotate_clockwise}
+                queued: accept
+                actions: {publish: {topic: lamp, payload: "on"}}
+            """)
+        house.sayHello(from: other)
+        #expect(EngineHouse.story(Self.turn(1, from: EngineHouse.site, &house)).contains("lamp on"))
+        // Berlin loses its network with a turn in its journal, and the button is carried to Paris.
+        house.wait(.seconds(20))
+        #expect(EngineHouse.story(Self.turn(1, from: other, &house)).contains("lamp on"))
+        Self.expectInterrupted(
+            Self.turn(2, from: EngineHouse.site, after: .seconds(10), &house), 2, of: EngineHouse.site)
+        #expect(house.buttons.contains("mqtt:\(other)"))
+        #expect(EngineHouse.story(Self.turn(2, from: other, &house)).contains("lamp on"))
+        // The button is carried back.
+        house.wait(.seconds(5))
+        #expect(EngineHouse.story(Self.turn(3, from: EngineHouse.site, &house)).contains("lamp on"))
+        #expect(house.buttons.contains("mqtt:\(EngineHouse.site)"))
+    }
+
+    @Test("a press of an earlier boot that a site kept is reported, and does not move the button back")
+    func keptBeforeReboot() {
+        let other = "tryck/paris2"
+        var house = EngineHouse.leading(
+            """
+            version: 1
+            defaults: {queued: accept}
+            rules:
+              - {id: lamp, triggers: {button: any, event: down}, actions: {publish: {topic: lamp, payload: "on"}}}
+            """)
+        house.sayHello(from: other)
+        house.hear(1, counter: 1)
+        house.wait(.seconds(20))
+        #expect(EngineHouse.story(house.hear(1, counter: 1, boot: 8, from: other)).contains("lamp on"))
+        Self.expectInterrupted(house.hear(2, counter: 5, after: .seconds(10)), 2, of: EngineHouse.site)
+        #expect(house.buttons.contains("mqtt:\(other)"))
+        let repeated = house.hear(3, counter: 1, boot: 8)
+        #expect(!EngineHouse.story(repeated).contains("lamp on") && EngineHouse.events(repeated) == [])
+        #expect(EngineHouse.story(house.hear(2, counter: 5, boot: 8, from: other)).contains("lamp on"))
+    }
+
     @Test("presses that another site heard between those of one site, and sends later, are reported")
     func heardBetween() {
         let other = "tryck/paris2"
@@ -254,6 +314,46 @@ struct EngineScenarioTests {
         #expect(EngineHouse.story(house.hear(2, counter: 6, from: other)).contains("lamp on"))
         let late = house.hear(2, counter: 6)
         #expect(!EngineHouse.story(late).contains("lamp on") && EngineHouse.events(late) == [])
+    }
+
+    @Test("both parts of a Duo act after it has rebooted, although their counters begin anew")
+    func rebootedDuo() {
+        var house = EngineHouse(.lamp)
+        house.take(.brokerConnected)
+        house.sayHello(model: .duo)
+        house.lead()
+        let presses: [(part: ButtonPart, boot: UInt32, counter: Int)] = [
+            (.big, 7, 797), (.small, 7, 497), (.big, 8, 1), (.small, 8, 1), (.small, 8, 5), (.big, 8, 5),
+        ]
+        for (index, press) in presses.enumerated() {
+            let effects = house.hear(index + 1, counter: press.counter, boot: press.boot, part: press.part)
+            #expect(EngineHouse.story(effects).contains("lamp on"), "\(press)")
+            #expect(EngineHouse.events(effects) == [], "\(press)")
+        }
+        let cursor = house.stored.buttons.first?.cursor
+        #expect(cursor == EventCursor(bootID: 8, eventCount: 5, smallEventCount: 5))
+    }
+
+    @Test("the counters of both parts of a Duo are kept that are in one message")
+    func bothParts() {
+        let other = "tryck/paris2"
+        var house = EngineHouse(.lamp)
+        house.take(.brokerConnected)
+        house.sayHello(model: .duo)
+        house.sayHello(from: other, model: .duo)
+        house.lead()
+        let steps = [ButtonPart.small, .big].map { part in
+            FeedStep.press(
+                ButtonEvent(button: EngineHouse.button, bootID: 7, counter: 5, step: .down, ticks: 3277, part: part))
+        }
+        house.hear(1, steps)
+        house.restart()
+        house.connect(last: 1, claimed: 1)
+        house.sayHello(from: other, model: .duo)
+        house.lead()
+        // The button repeats the press of its small part at another site.
+        let repeated = house.hear(1, counter: 5, part: .small, from: other)
+        #expect(EngineHouse.story(repeated).contains("record") && !EngineHouse.story(repeated).contains("lamp on"))
     }
 
     @Test("a message with a repeated press and a new one is not reported after a restart of the engine")

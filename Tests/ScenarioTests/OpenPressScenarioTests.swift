@@ -360,6 +360,34 @@ struct OpenPressScenarioTests {
         #expect(Self.fate(house.hear(4) + house.hear(5, .up(.open)) + house.wait(.seconds(2))) == ["lamp one"])
     }
 
+    @Test(
+        "the rest of a press whose beginning is done is in no gesture, because another engine has acted on it or reported it",
+        arguments: [PressStep.clickTimeout, .up(.click), .up(.doubleClick)])
+    func inheritedRest(step: PressStep) {
+        var house = EngineHouse(Self.verdicts)
+        house.connect(last: 1, claimed: 1)
+        let topic = "\(EngineHouse.site)/feed/\(EngineHouse.button)/done"
+        house.hear(topic, FeedDone(number: 1, term: 1, installation: "9f3c").encoded())
+        var effects = house.lead()
+        effects += house.hear(2, step) + house.wait(.seconds(2))
+        #expect(Self.fate(effects) == [])
+        #expect(Self.fate(house.hear(3) + house.hear(4, .up(.open)) + house.wait(.seconds(2))) == ["lamp one"])
+    }
+
+    @Test("the rest of a press that an earlier process of the engine has reported is no hold")
+    func reportedHold() {
+        var house = EngineHouse.leading(Self.held)
+        _ = Self.acknowledge(house.hear(1), &house)
+        var effects: [Hub.Effect] = []
+        for _ in 1...2 {
+            house.restart()
+            let back = house.connect(last: 1, claimed: 1) + house.lead()
+            effects += back + Self.acknowledge(back, &house)
+        }
+        effects += house.hear(2, .hold(ofSecondPress: false)) + house.wait(.seconds(2))
+        #expect(Self.fate(effects) == ["reported 1 to 1"])
+    }
+
     @Test("a hold that was told ends also if the engine is started again and finds the broker only later")
     func heldOverRestart() {
         var house = EngineHouse.leading(Self.held)
@@ -569,6 +597,56 @@ struct OpenPressScenarioTests {
         var effects = Self.breakOff(&house, house.hear(3))
         effects += Self.comeBack(&house, last: 3, claimed: 2)
         #expect(Self.fate(effects) == ["reported 3 to 3"])
+    }
+
+    /// A press has started a program, and the broker then takes and sends nothing, although the connection stays. The program
+    /// ends, and its run sends a message.
+    ///
+    /// - Parameter last: what the engine takes after the press.
+    private static func silence(
+        _ house: inout EngineHouse, after last: (inout EngineHouse) -> [Hub.Effect] = { _ in [] }
+    ) throws -> (effects: [Hub.Effect], taken: [Hub.Effect]) {
+        let started = acknowledge(house.hear(1), &house)
+        let job = try #require(started.compactMap { if case .startJob(let id, _) = $0 { id } else { nil } }.last)
+        let taken = last(&house)
+        house.pass(.seconds(11))
+        var effects = house.take(.timerFired)
+        #expect(house.status["engine"]?["state"] == "fenced")
+        effects += house.take(.jobEnded(job, .process(ProcessResult(status: .exited(0)))))
+        #expect(fate(effects) == [])
+        return (effects, taken)
+    }
+
+    private static let programAndMessage: HouseRules = """
+        version: 1
+        rules:
+          - id: program
+            triggers: {button: any, event: down}
+            actions: [{run: [/usr/bin/true]}, {publish: {topic: lamp, payload: "on"}}]
+          - {id: one, triggers: {button: any, event: click}, actions: {publish: {topic: lamp, payload: one}}}
+          - {id: two, triggers: {button: any, event: double_click}, actions: {publish: {topic: lamp, payload: two}}}
+        """
+
+    @Test("the last message of a run that is held while the broker is silent is dropped if its press is given up later")
+    func givenUpAfterSilence() throws {
+        var house = EngineHouse.leading(Self.programAndMessage)
+        let silence = try Self.silence(&house) { $0.hear(2, .up(.open)) }
+        var effects = silence.effects + Self.breakOff(&house, silence.taken)
+        effects += Self.comeBack(&house, last: 2, claimed: 1)
+        #expect(Self.fate(effects) == ["reported 1 to 2"])
+    }
+
+    @Test("the last message of a run that is held while the broker is silent is sent when the engine still leads")
+    func sentAfterSilence() throws {
+        var house = EngineHouse.leading(Self.programAndMessage)
+        var effects = try Self.silence(&house).effects
+        effects += house.hearOwnClaim()
+        #expect(Self.fate(effects) == ["lamp on"])
+        let messages = effects.compactMap { effect -> MessageID? in
+            if case .publish(let id, let message, _) = effect, message.topicName == "lamp" { id } else { nil }
+        }
+        for id in messages { house.take(.published(id)) }
+        #expect(house.stored.runs == [])
     }
 
     @Test("turns that wait for a program are acted on if the program ends while the broker is gone")

@@ -78,9 +78,6 @@ struct EngineFeed: Sendable {
     private var fencedAt: Instant?
     /// Actions that wait until this engine leads.
     private var held: [HeldAction] = []
-    /// The runs that have ended while messages of theirs are held. The store is told of their end when these messages are in the
-    /// broker's queue or dropped.
-    private var endedRuns: [RunID] = []
     /// The topics of the messages to sites and engines that the broker has not acknowledged.
     private var sent: [MessageID: String] = [:]
     /// Claims among them, and the latest of them.
@@ -90,6 +87,8 @@ struct EngineFeed: Sendable {
     private var waiting: [(claim: MessageID, action: HeldAction)] = []
     /// The last messages of each button that were taken and are not settled, one of each site that has it.
     private(set) var unsettled: [ButtonID: [FeedPlace]] = [:]
+    /// The parts of each button of which a `down` was taken since this engine began to lead.
+    private var begunParts: [ButtonID: Set<ButtonPart?>] = [:]
     private var handledPresses = HandledPresses()
     private var overheardPresses = OverheardPresses()
     /// True if the timer of the rules has expired while this engine was fenced.
@@ -248,6 +247,7 @@ struct EngineFeed: Sendable {
         fencedAt = nil
         held = []
         unsettled = [:]
+        begunParts = [:]
         forgetClaims()
         return takeRulesTimer()
     }
@@ -308,22 +308,6 @@ struct EngineFeed: Sendable {
     mutating func takeHeld() -> [HeldAction] {
         defer { held = [] }
         return held
-    }
-
-    /// A run has ended.
-    ///
-    /// - Returns: true if messages of the run are held, so that `takeEndedRuns` returns it later.
-    mutating func runEnded(_ run: RunID) -> Bool {
-        guard held.contains(where: { $0.step.run == run }) else { return false }
-        endedRuns.append(run)
-        return true
-    }
-
-    /// Removes and returns the runs that have ended, and of which nothing is held any more.
-    mutating func takeEndedRuns() -> [RunID] {
-        let open = Set(held.map(\.step.run))
-        defer { endedRuns.removeAll { !open.contains($0) } }
-        return endedRuns.filter { !open.contains($0) }
     }
 
     /// A message to a site or to other engines was published, and the broker has not acknowledged it.
@@ -428,12 +412,35 @@ struct EngineFeed: Sendable {
 
     // MARK: Settling
 
-    /// A message of a site was taken, and these presses of it are handled.
-    mutating func took(_ place: FeedPlace, _ presses: [ButtonEvent]) {
+    /// A message of a site was taken, and these presses and turns of it are handled.
+    mutating func took(
+        _ place: FeedPlace, _ presses: [ButtonEvent], _ movements: [ButtonMovement], at now: Instant
+    ) {
         unsettled[place.button, default: []].removeAll { $0.site == place.site }
         unsettled[place.button, default: []].append(place)
         for press in presses { handledPresses.add(press, from: place.site) }
+        if let age = (presses.map(\.age) + movements.map(\.age)).min() {
+            handledPresses.note(place.button, from: place.site, happenedAt: now - age)
+        }
     }
+
+    /// Notes which presses begin with these events.
+    ///
+    /// - Returns: true if there is an event of a press whose `down` was not taken since this engine began to lead.
+    mutating func begins(_ events: [ButtonEvent], of button: ButtonID) -> Bool {
+        var isBegunElsewhere = false
+        for event in events {
+            if event.step == .down {
+                begunParts[button, default: []].insert(event.part)
+            } else if begunParts[button]?.contains(event.part) != true {
+                isBegunElsewhere = true
+            }
+        }
+        return isBegunElsewhere
+    }
+
+    /// Another engine, or an earlier process, has taken the last messages of the button.
+    mutating func inherits(_ button: ButtonID) { begunParts[button] = nil }
 
     /// True if the press was handled, perhaps when another site sent it.
     func hasHandled(_ press: ButtonEvent) -> Bool { handledPresses.contains(press) }
@@ -441,6 +448,11 @@ struct EngineFeed: Sendable {
     /// True if the press, or a later press since the same start of the button, was handled. An engine that has just taken over
     /// needs this for presses that the former engine has claimed, because its own records do not have them.
     func isOver(_ press: ButtonEvent) -> Bool { handledPresses.contains(press) || handledPresses.hasLater(press) }
+
+    /// True if a step in a message of a site happened before something that another site has sent and that was handled.
+    func isOver(_ step: FeedStep, of site: String, at now: Instant) -> Bool {
+        handledPresses.hasLater(than: now - step.age, of: step.button, besides: site)
+    }
 
     /// Notes the presses that another engine handles while this one stands by or is fenced.
     mutating func overhear(_ topic: FeedTopic, _ payload: [UInt8]) {
@@ -461,7 +473,10 @@ struct EngineFeed: Sendable {
     }
 
     /// A site does not have the button any more.
-    mutating func removed(_ button: ButtonID) { handledPresses.forget(button) }
+    mutating func removed(_ button: ButtonID) {
+        handledPresses.forget(button)
+        begunParts[button] = nil
+    }
 
     /// The buttons with messages that were taken and for which no action waits. Their messages can be settled, unless the
     /// gesture of the button is undecided.
@@ -487,6 +502,9 @@ struct EngineFeed: Sendable {
     }
 
     #if DEBUG
+        /// The actions that wait until this engine leads again. A run waits for each of them.
+        var fencedSteps: [ActionID] { mode == .fenced ? held.map(\.step) : [] }
+
         /// A sentence for each inconsistency after an input.
         func problems() -> [String] {
             var problems = leadership.problems() + source.problems() + deadlines.problems()
@@ -498,7 +516,6 @@ struct EngineFeed: Sendable {
             expect((mode == .leading) == source.isTaking, "it is \(mode), and takes messages or the reverse")
             expect((mode == .fenced) == (fencedAt != nil), "it is \(mode) since \(fencedAt.map { "\($0)" } ?? "never")")
             expect(mode != .leading || held.isEmpty, "\(held.count) actions are held while it leads")
-            expect(mode == .fenced || endedRuns.isEmpty, "runs that have ended wait in the mode \(mode)")
             expect(mode == .fenced || !isRulesTimerDue, "the timer of the rules is held in the mode \(mode)")
             expect(claims.isSubset(of: sent.keys), "it waits for claims that were not sent")
             expect(waiting.allSatisfy { claims.contains($0.claim) }, "an action waits for a claim that has ended")

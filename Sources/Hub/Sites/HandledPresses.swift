@@ -15,10 +15,18 @@ struct HandledPresses: Sendable {
         var counters: ClosedRange<UInt32>
     }
 
+    /// A step of a press, or a turn, that happened after all others that were handled.
+    private struct Newest {
+        var site: String
+        var at: Instant
+    }
+
     /// The maximum number of runs of a button. A press of an older run counts as not handled.
     static let maximumRuns = 8
 
     private var runs: [ButtonID: [Run]] = [:]
+    /// Turns have no counter, and the counters of two boots cannot be compared, so only the time tells whether these came too late.
+    private var newest: [ButtonID: Newest] = [:]
 
     /// - Parameter event: newer than all handled presses of its button and boot.
     mutating func add(_ event: ButtonEvent, from site: String) {
@@ -49,6 +57,20 @@ struct HandledPresses: Sendable {
         }
     }
 
+    /// A step of a press, or a turn, was handled that happened at this time.
+    mutating func note(_ button: ButtonID, from site: String, happenedAt instant: Instant) {
+        guard newest[button].map({ $0.at <= instant }) ?? true else { return }
+        newest[button] = Newest(site: site, at: instant)
+    }
+
+    /// True if another site has sent something that was handled and happened after this time.
+    func hasLater(than instant: Instant, of button: ButtonID, besides site: String) -> Bool {
+        newest[button].map { $0.site != site && $0.at > instant } ?? false
+    }
+
     /// The button was removed.
-    mutating func forget(_ button: ButtonID) { runs[button] = nil }
+    mutating func forget(_ button: ButtonID) {
+        runs[button] = nil
+        newest[button] = nil
+    }
 }

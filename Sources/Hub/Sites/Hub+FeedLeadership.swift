@@ -70,7 +70,6 @@ extension Hub {
         advanceRules(.acting(false, endingRuns: true), at: now)
         // Nothing acts any more, so that a press that a chord has held back has no effect when the chord fails.
         abandon(unsettled, at: now)
-        recordEndedRuns()
         if isTimerDue { advanceRules(.timerFired, at: now) }
     }
 
@@ -123,12 +122,7 @@ extension Hub {
                 perform(held.step, held.action, rule: held.rule, at: now)
             }
         }
-        recordEndedRuns()
         if feed?.takeRulesTimer() == true { advanceRules(.timerFired, at: now) }
-    }
-
-    private mutating func recordEndedRuns() {
-        for run in feed?.takeEndedRuns() ?? [] where broker.runEnded(run) { record([.runEnded(run.rawValue)]) }
     }
 
     private mutating func fail(_ held: EngineFeed.HeldAction, _ reason: String, at now: Instant) {

@@ -63,7 +63,9 @@ extension Hub {
                 timeToLive: .seconds(3600), as: .press, at: now)
         case .gaveUp(let givenUp): giveUp(givenUp, at: now)
         case .inherited(let site, let button, let mayBeDown):
-            if buttons[button]?.source == EngineFeed.source(of: site) { inherit(button, mayBeDown: mayBeDown, at: now) }
+            guard buttons[button]?.source == EngineFeed.source(of: site) else { break }
+            feed?.inherits(button)
+            inherit(button, mayBeDown: mayBeDown, at: now)
         case .known(let site, let hello): siteIsHere(site, hello, at: now)
         case .offline(let site): siteIsGone(site, at: now)
         case .removed(let site, let button):
@@ -120,8 +122,12 @@ extension Hub {
         if let former = buttons[button]?.source, former != EngineFeed.source(of: place.site),
             EngineFeed.isSite(source: former)
         {
-            // Old presses do not show where the button is now.
-            guard old.count < steps.count else { return tookOld(place, old, claim, at: now) }
+            // Old presses and turns do not show where the button is now. Turns, and presses of another boot, are old by their time.
+            let isOld = steps.allSatisfy { step in
+                if case .press(let event) = step, old.contains(event) { return true }
+                return step.bootID != cursor.bootID && feed?.isOver(step, of: place.site, at: now) == true
+            }
+            guard !isOld else { return tookOld(place, steps, claim, at: now) }
             buttonChangedSite(button, to: place.site, at: now)
         }
         guard let record = buttons[button], record.source == EngineFeed.source(of: place.site) else {
@@ -141,14 +147,18 @@ extension Hub {
             case .turn(let movement): movements.append(movement)
             }
         }
-        feed?.took(place, events)
-        if let last = events.last {
-            var newest = EventCursor(last)
-            if last.part == .small {
-                newest.eventCount = record.stored.cursor.eventCount
-            } else {
-                newest.smallEventCount = record.stored.cursor.smallEventCount
-            }
+        feed?.took(place, events, movements, at: now)
+        // Another engine, or an earlier process, has taken the beginning of this press, and it was acted on or reported. So the rest is in
+        // no gesture, also if the engine that has reported it is gone as well, and everything counts as done.
+        if feed?.begins(events, of: button) == true, !rules.hasUndecided(of: button) {
+            completePress(at: now)
+            inherit(button, mayBeDown: true, at: now)
+        }
+        if let bootID = events.last?.bootID {
+            // A button that has rebooted counts anew, and so does each part of a Duo.
+            let stored = record.stored.cursor
+            var newest = stored.bootID == bootID ? stored : EventCursor(bootID: bootID)
+            for event in events { newest.raise(to: event) }
             pressed(button, events, newest, needsAcknowledgement: false, claim: claim, at: now)
         } else {
             completePress(at: now)
@@ -160,23 +170,28 @@ extension Hub {
         }
         // The message was acted on. A button sends its presses in order and without gaps, so the old ones among them were handled,
         // perhaps before this process began.
-        if events.isEmpty { reportUnhandled(old, of: place, at: now) }
+        if events.isEmpty { reportUnhandled(old.map(FeedStep.press), of: place, at: now) }
     }
 
-    /// Reports a message of the site that had the button before. All of its presses are older than the newest press of the
-    /// button, so the button stays with its present site.
-    private mutating func tookOld(_ place: FeedPlace, _ old: [ButtonEvent], _ claim: FeedClaim, at now: Instant) {
+    /// Reports a message of the site that had the button before. All of its presses and turns are older than the newest one of
+    /// the button, so the button stays with its present site.
+    private mutating func tookOld(_ place: FeedPlace, _ steps: [FeedStep], _ claim: FeedClaim, at now: Instant) {
         completePress(at: now)
         carryOut(claim)
-        reportUnhandled(old, of: place, at: now)
+        reportUnhandled(steps, of: place, at: now)
         advanceFeed(.source(.settled(place)), at: now)
     }
 
-    /// Reports a message whose presses came too late, unless they were handled when another site sent them. They are not acted
-    /// on, because the presses of a button are handled in their order.
-    private mutating func reportUnhandled(_ old: [ButtonEvent], of place: FeedPlace, at now: Instant) {
-        guard let feed, !old.allSatisfy({ feed.hasHandled($0) }) else { return }
-        carryOut(FeedSource.Effect.interrupted(place, first: place.number), at: now)
+    /// Reports a message whose presses or turns came too late, unless it has only presses that were handled when another site sent
+    /// them. They are not acted on, because the presses of a button are handled in their order. A button does not repeat a turn.
+    private mutating func reportUnhandled(_ steps: [FeedStep], of place: FeedPlace, at now: Instant) {
+        let isHandled = steps.allSatisfy { step in
+            switch step {
+            case .press(let event): feed?.hasHandled(event) == true
+            case .turn: false
+            }
+        }
+        if !isHandled { carryOut(FeedSource.Effect.interrupted(place, first: place.number), at: now) }
     }
 }
 
@@ -184,6 +199,15 @@ extension EventCursor {
     /// The cursor of one event: its counter, and nothing of the other part of a Duo.
     fileprivate init(_ event: ButtonEvent) {
         self.init(bootID: event.bootID)
-        if event.part == .small { smallEventCount = event.counter } else { eventCount = event.counter }
+        raise(to: event)
+    }
+
+    /// Advances the counter of the event's part to that of an event of the same boot.
+    fileprivate mutating func raise(to event: ButtonEvent) {
+        if event.part == .small {
+            smallEventCount = max(smallEventCount, event.counter)
+        } else {
+            eventCount = max(eventCount, event.counter)
+        }
     }
 }

@@ -20,6 +20,7 @@ extension RuleEngine {
         moveVariables(from: old, before, &effects)
         moveStates(at: now, &effects)
         world.brokerIsConnected = old.brokerIsConnected
+        world.isPaused = old.isPaused
         world.held = old.held
         world.clock = old.clock
         world.clockIsPlausible = old.clockIsPlausible

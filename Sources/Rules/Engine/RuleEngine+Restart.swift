@@ -272,7 +272,7 @@ extension RuleEngine {
     /// Handles the input `acting`.
     mutating func act(_ isActing: Bool, endingRuns endsRuns: Bool, at now: Instant, _ effects: inout [Effect]) {
         self.isActing = isActing
-        isPaused = !isActing && !endsRuns
+        world.isPaused = !isActing && !endsRuns
         guard endsRuns else { return }
         for group in scheduler.groups.keys.sorted() { endQueued(in: group, as: .interrupted, &effects) }
         for id in scheduler.ids { interrupt(id, because: .otherEngineLeads, at: now, &effects) }

@@ -124,7 +124,7 @@ package struct RuleEngine: Sendable {
         case started(RunID, rule: String, RunCause)
         case stopped(rule: String, Gate, RunCause, reason: String)
         /// Perform an action, and answer with `actionFinished` if `awaits` is true. It is false for `log`, and for a
-        /// message with QoS 0 while the broker is connected.
+        /// message with QoS 0 while the broker is connected, unless the owner holds actions (`Input.acting`).
         case perform(ActionID, Action, rule: String, RunCause)
         /// Cancel an action. If its result still arrives, it is ignored.
         case cancel(ActionID)
@@ -225,7 +225,7 @@ package struct RuleEngine: Sendable {
     /// engine may lead.
     package var isActing = true
     /// True if events do not start runs now, and this engine may go on.
-    var isPaused = false
+    var isPaused: Bool { world.isPaused }
     /// True while presses and turns from before the pause start runs.
     var actsOnEarlier = false
 

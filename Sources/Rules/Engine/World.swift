@@ -15,6 +15,9 @@ struct World: Sendable {
     var buttons: [ButtonFacts]
     var rules: [RuleFacts]
     var brokerIsConnected = false
+    /// True if events do not start runs now, and this engine may go on. The owner holds all actions until then, so a run waits for
+    /// each of its messages: a run that has ended could not be interrupted any more if its press is given up.
+    var isPaused = false
     /// The positions of cycles, by the keys of `RuleState.cycles`.
     var cycles: [String: CyclePosition] = [:]
     /// The wall clock time at an instant; `nil` until it is set.

@@ -26,7 +26,8 @@ extension Run {
         effects.append(.perform(attempt.step, action, rule: trace.rule, cause))
         var deadline: Instant?
         switch action {
-        case .message(let message) where message.qos == 0 && world.brokerIsConnected && handsOver():
+        case .message(let message)
+        where message.qos == 0 && world.brokerIsConnected && !world.isPaused && handsOver():
             waiting = nil
             return attemptFinished(attempt, .completed(), in: world, at: now, &effects)
         case .message:

@@ -62,6 +62,7 @@ struct EnginesStory {
     /// Does something with a button. What is left out of the story is done with `hall`.
     private mutating func press() {
         let isTogether = Bool.random(using: &random)
+        let part: ButtonPart = Bool.random(using: &random) ? .big : .small
         let place = Int.random(in: 0..<20, using: &random)
         let features = world.features
         switch place {
@@ -69,16 +70,21 @@ struct EnginesStory {
             let gestures = EnginesWorld.Gesture.allCases
             let gesture = gestures[Int.random(in: 0..<gestures.count, using: &random)]
             world.make(gesture, with: EnginesWorld.attic, isTogether: isTogether)
-        case 3 where features.contains(.swipes): world.swipe(isTogether: isTogether)
+        case 3 where features.contains(.swipes): world.swipe(part, isTogether: isTogether)
         case 4 where features.contains(.swipes):
             let gesture: EnginesWorld.Gesture = Bool.random(using: &random) ? .click : .doubleClick
-            world.make(gesture, with: EnginesWorld.stair, isTogether: isTogether)
-        case 5 where features.contains(.turns): world.turn(Int.random(in: 1...9, using: &random))
+            world.make(gesture, with: EnginesWorld.stair, part, isTogether: isTogether)
+        case 5 where features.contains(.turns): world.turn()
         case 6 where features.contains(.hastyMoves):
             let count = Int.random(in: 0...2, using: &random)
             note("hall is carried away and repeats \(count) steps")
             world.carryHall(isHasty: true, repeating: count)
         case 7 where features.contains(.moves): world.carryHall(isHasty: false, repeating: 0)
+        case 8 where features.contains(.reboots):
+            let buttons = [EnginesWorld.hall, EnginesWorld.attic, EnginesWorld.stair]
+            let button = buttons[Int.random(in: 0..<buttons.count, using: &random)]
+            note("\(EnginesWorld.names[button] ?? "") reboots")
+            world.reboot(button)
         default: world.pressHall()
         }
     }
@@ -187,7 +193,8 @@ struct EnginesStoryTests {
         let parts: [(String, EnginesWorld.Features)] = [
             ("ups", .ups), ("gestures", .gestures), ("swipes", .swipes), ("turns", .turns),
             ("secondSite", .secondSite), ("moves", .moves), ("hastyMoves", .hastyMoves), ("absence", .absence),
-            ("ends", .ends), ("order", .order),
+            ("ends", .ends), ("order", .order), ("reboots", .reboots),
+            ("gestureOrder", .gestureOrder),
         ]
         guard let names = getenv("TRYCK_ENGINES_WITHOUT") else { return .standard }
         let without = String(cString: names).split(separator: ",")
@@ -223,8 +230,9 @@ struct EnginesStoryTests {
         for seed in seeds {
             let story = EnginesStory(seed: seed, features: Self.features)
             lives += story.world.lives
-            acted += story.world.account.fates.values.count { $0.actions > 0 }
-            for (button, count) in story.world.account.acted { others[button, default: 0] += count }
+            for (press, fate) in story.world.account.fates where fate.actions > 0 {
+                if press.button == EnginesWorld.hall { acted += 1 } else { others[press.button, default: 0] += 1 }
+            }
             guard let problem = story.problems.first else { continue }
             Issue.record("seed \(seed): \(problem)\n\(story.log.joined(separator: "\n"))")
         }

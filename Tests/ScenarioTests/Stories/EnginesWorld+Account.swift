@@ -8,26 +8,60 @@ import TestSupport
 extension EnginesWorld {
     /// What a message of a rule does.
     enum Deed: Hashable {
-        /// Acts on a step of `hall`.
-        case step(Press)
-        /// Acts on this number of presses of a button. It is not known on which.
-        case presses(ButtonID, Int)
-        case holdBegins
+        case acts([Press])
+        /// Acts on a press and the one before it.
+        case doubleClick(Press)
+        case holdBegins(Press)
         case holdEnds
-        /// Acts on turns of `dial` by this number of steps together.
-        case turns(Int)
+
+        /// The presses that the engine has certainly received.
+        var presses: [Press] {
+            switch self {
+            case .acts(let presses): presses
+            case .doubleClick(let press), .holdBegins(let press): [press]
+            case .holdEnds: []
+            }
+        }
+
+        /// The first press of a double click.
+        var first: Press? {
+            guard case .doubleClick(var press) = self else { return nil }
+            press.number -= 1
+            return press
+        }
+
+        /// The payload with which the message reaches the lamp, so that the lamp learns which presses it was.
+        var payload: [UInt8] {
+            let words: [String] =
+                switch self {
+                case .acts(let presses): ["acts"] + presses.map { String($0.number) }
+                case .doubleClick(let press): ["double_click", String(press.number)]
+                case .holdBegins(let press): ["hold", String(press.number)]
+                case .holdEnds: ["hold_release"]
+                }
+            return Array(words.joined(separator: " ").utf8)
+        }
+
+        init?(_ payload: [UInt8], with button: ButtonID) {
+            let words = String(decoding: payload, as: UTF8.self).split(separator: " ")
+            let presses = words.dropFirst().compactMap { Int($0) }.map { Press(button: button, number: $0) }
+            switch (words.first, presses.first) {
+            case ("acts", _): self = .acts(presses)
+            case ("double_click", let press?): self = .doubleClick(press)
+            case ("hold", let press?): self = .holdBegins(press)
+            case ("hold_release", _): self = .holdEnds
+            default: return nil
+            }
+        }
     }
 
     struct Fate: Hashable {
-        /// The number of actions; only of steps of `hall`.
         var actions = 0
         var isReported = false
         /// A report has arrived at the broker.
         var hasReportArrived = false
-        /// The disk of its site was replaced by a copy that does not have it.
+        /// The disk of its site was replaced by a copy that does not have all of it.
         var wentWithDisk = false
-        /// How far a turn is.
-        var steps = 0
     }
 
     struct Account {
@@ -37,10 +71,6 @@ extension EnginesWorld {
         private var places: [Place: Press] = [:]
         /// The messages in which the release of a hold is.
         private var releases: Set<Place> = []
-        /// The number of presses that were acted on, or of steps of turns, for buttons whose actions do not say which.
-        private(set) var acted: [ButtonID: Int] = [:]
-        /// The same of actions that failed.
-        private var failed: [ButtonID: Int] = [:]
         /// The last step of `hall` that was acted on.
         private var latest = 0
         /// The highest term of a claim to lead.
@@ -49,7 +79,7 @@ extension EnginesWorld {
         private var termsSinceHold: Int?
 
         mutating func note(_ problem: String) { problems.append(problem) }
-        mutating func made(_ press: Press, steps: Int = 0) { fates[press] = Fate(steps: steps) }
+        mutating func made(_ press: Press) { fates[press] = Fate() }
         mutating func wentWithDisk(_ press: Press) { fates[press]?.wentWithDisk = true }
         mutating func releaseWentWithDisk() { termsSinceHold = nil }
 
@@ -75,38 +105,46 @@ extension EnginesWorld {
             if hasArrived { fates[press]?.hasReportArrived = true } else { fates[press]?.isReported = true }
         }
 
+        /// The press in a message.
+        func press(at place: Place) -> Press? { places[place] }
+
         /// An engine sends the message of an action.
-        mutating func sent(_ deed: Deed, by engine: String) {
-            guard case .step(let press) = deed, fates[press]?.hasReportArrived == true else { return }
-            note("\(engine) acts on \(press), which was reported")
+        mutating func sent(_ deed: Deed, by engine: String, _ features: Features) {
+            for press in deed.presses where fates[press]?.hasReportArrived == true {
+                let isGesture = press.button == EnginesWorld.attic || press.button == EnginesWorld.stair
+                guard features.contains(isGesture ? .gestureOrder : .order) else { continue }
+                note("\(engine) acts on \(press), which was reported")
+            }
         }
 
         /// The message of an action was not published, which the log says.
         mutating func failed(_ deed: Deed) {
-            switch deed {
-            case .step(let press): fates[press]?.isReported = true
-            case .presses(let button, let count): failed[button, default: 0] += count
-            case .holdBegins: failed[EnginesWorld.attic, default: 0] += 1
-            case .holdEnds: termsSinceHold = nil
-            case .turns(let steps): failed[EnginesWorld.dial, default: 0] += steps
-            }
+            for press in deed.presses { fates[press]?.isReported = true }
+            if let first = deed.first { fates[first]?.isReported = true }
+            if deed == .holdEnds { termsSinceHold = nil }
         }
 
         /// The message of an action has arrived at the broker.
         mutating func done(_ deed: Deed) {
-            switch deed {
-            case .step(let press):
-                if fates[press] == nil { note("an action for a press that was not: \(press)") }
-                fates[press, default: Fate()].actions += 1
-                if press.number < latest { note("\(press) was acted on after a later one") }
-                latest = press.number
-            case .presses(let button, let count): acted[button, default: 0] += count
-            case .holdBegins:
-                acted[EnginesWorld.attic, default: 0] += 1
-                termsSinceHold = 0
-            case .holdEnds: termsSinceHold = nil
-            case .turns(let steps): acted[EnginesWorld.dial, default: 0] += steps
+            for press in deed.presses { acted(on: press) }
+            // By the verdict of the button, an engine tells a double click of which it has received only the second press. The first
+            // one is reported then.
+            if let first = deed.first, let fate = fates[first], !fate.isReported, !fate.hasReportArrived {
+                acted(on: first)
             }
+            switch deed {
+            case .acts, .doubleClick: break
+            case .holdBegins: termsSinceHold = 0
+            case .holdEnds: termsSinceHold = nil
+            }
+        }
+
+        private mutating func acted(on press: Press) {
+            if fates[press] == nil { note("an action for a press that was not: \(press)") }
+            fates[press, default: Fate()].actions += 1
+            guard press.button == EnginesWorld.hall else { return }
+            if press.number < latest { note("\(press) was acted on after a later one") }
+            latest = press.number
         }
 
         /// The promises that are broken, as sentences.
@@ -114,29 +152,10 @@ extension EnginesWorld {
         /// - Parameter waiting: the presses that are still in journals.
         func broken(waiting: Set<Press>, _ features: Features) -> [String] {
             var broken = problems
-            let sorted = fates.sorted { ($0.key.button, $0.key.number) < ($1.key.button, $1.key.number) }
-            for (press, fate) in sorted where press.button == EnginesWorld.hall {
+            for (press, fate) in fates.sorted(by: { ($0.key.button, $0.key.number) < ($1.key.button, $1.key.number) }) {
                 if fate.actions > 1 { broken.append("\(press) was acted on \(fate.actions) times") }
                 if fate.actions == 0, !fate.isReported, !fate.wentWithDisk, !waiting.contains(press) {
                     broken.append("\(press) was neither acted on, nor reported, nor is it in the journal")
-                }
-            }
-            // Of these it is known only how many were acted on.
-            for button in [EnginesWorld.attic, EnginesWorld.stair, EnginesWorld.dial] {
-                let all = sorted.filter { $0.key.button == button }
-                func count(_ presses: [(key: Press, value: Fate)]) -> Int {
-                    button == EnginesWorld.dial ? presses.reduce(0) { $0 + $1.value.steps } : presses.count
-                }
-                let rest = all.filter { $0.value.isReported || $0.value.wentWithDisk || waiting.contains($0.key) }
-                let acted = acted[button] ?? 0
-                let name = EnginesWorld.names[button] ?? ""
-                if acted > count(all) {
-                    broken.append("\(name): \(acted) were acted on, and there were \(count(all))")
-                }
-                if acted + (failed[button] ?? 0) + count(rest) < count(all) {
-                    broken.append(
-                        "\(name): of \(count(all)), \(acted) were acted on, \(failed[button] ?? 0) failed, and \(count(rest)) "
-                            + "were reported, or are in the journal or lost with a disk")
                 }
             }
             if termsSinceHold != nil, features.contains(.ends) { broken.append("a hold was told, and its end was not") }
@@ -144,42 +163,57 @@ extension EnginesWorld {
         }
     }
 
-    /// What a message does; `nil` if it is no action.
-    func deed(_ message: MQTTMessage, _ engine: Engine) -> Deed? {
-        guard message.topicName == "lamp/hall" else { return Self.deed(message.topicName, message.payload) }
-        let press = engine.claims[Self.hall].flatMap { engine.presses[$0] }
-        return .step(press ?? Press(button: Self.hall, number: 0))
-    }
+    /// The buttons by the topics of their lamps.
+    private static let lamps = [
+        "lamp/hall": hall, "lamp/attic": attic, "lamp/stair": stair, "lamp/dial": dial,
+    ]
 
-    private static func deed(_ topicName: String, _ payload: [UInt8]) -> Deed? {
-        let text = String(decoding: payload, as: UTF8.self)
-        switch topicName {
-        case "lamp/hall": return Int(text).map { .step(Press(button: hall, number: $0)) }
-        case "lamp/dial": return Int(text).map { .turns($0) }
-        case "lamp/attic", "lamp/stair":
-            let button = topicName == "lamp/attic" ? attic : stair
-            switch text {
-            case "click", "swipe_right": return .presses(button, 1)
-            case "double_click": return .presses(button, 2)
-            case "hold": return .holdBegins
-            case "hold_release": return .holdEnds
-            default: return nil
-            }
-        default: return nil
+    /// What a message that an engine publishes does; `nil` if it is no action.
+    ///
+    /// A message about a `down` of `attic` or `stair` is none. It follows on the claim of the press, and says to which press the next
+    /// gestures of this part of the button belong, because no gesture is decided after the `down` of a later press. A gesture of which
+    /// the engine has not received the `down` is decided by the last message that it has claimed.
+    mutating func deed(_ message: MQTTMessage, _ index: Int) -> Deed? {
+        guard let button = Self.lamps[message.topicName] else { return nil }
+        let text = String(decoding: message.payload, as: UTF8.self)
+        if button == Self.dial { return Int(text).map { .acts(pad.turns(ofSum: $0)) } }
+        let unknown = Press(button: button, number: 0)
+        let claimed = engines[index].claims[button].flatMap { engines[index].presses[$0] } ?? unknown
+        if button == Self.hall { return .acts([claimed]) }
+        let words = text.split(separator: " ").map(String.init)
+        let source = "\(message.topicName) \(words.dropFirst().joined())"
+        let begun = engines[index].begun[source] ?? claimed
+        switch words.first {
+        case "down": engines[index].begun[source] = claimed
+        case "click", "swipe_right": return .acts([begun])
+        case "double_click": return .doubleClick(begun)
+        case "hold": return .holdBegins(begun)
+        case "hold_release": return .holdEnds
+        default: break
         }
+        return nil
     }
 
     /// A message has arrived at the broker.
     mutating func arrived(_ message: SimulatedBroker.Message) {
-        if let deed = Self.deed(message.topicName, message.payload) { account.done(deed) }
+        if let button = Self.lamps[message.topicName], let deed = Deed(message.payload, with: button) {
+            account.done(deed)
+        }
         if message.topicName.hasSuffix("/bridge/event") {
             for place in Self.reportedPlaces(message.payload) { account.reported(place, hasArrived: true) }
         }
     }
 
     /// An engine publishes an event, which may report messages that are not repeated.
-    mutating func reported(_ payload: [UInt8]) {
-        for place in Self.reportedPlaces(payload) { account.reported(place, hasArrived: false) }
+    mutating func reported(_ payload: [UInt8], by index: Int) {
+        for place in Self.reportedPlaces(payload) {
+            account.reported(place, hasArrived: false)
+            // A button that was carried hastily repeats presses that were acted on or reported, and so does a copy of a disk.
+            if engines[index].taken.contains(place), lives == 0, !features.contains(.hastyMoves) {
+                let press = account.press(at: place)?.description ?? "message \(place.number)"
+                account.note("\(engines[index].name) reports \(press) although nothing has failed since it took it")
+            }
+        }
     }
 
     private static func reportedPlaces(_ payload: [UInt8]) -> [Place] {

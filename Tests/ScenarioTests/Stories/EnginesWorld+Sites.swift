@@ -115,7 +115,11 @@ extension EnginesWorld {
     mutating func restoreSite(_ index: Int) {
         guard let copy = sites[index].copy else { return }
         killSite(index, delivering: 0)
-        for press in sites[index].disk.presses.subtracting(copy.presses) { account.wentWithDisk(press) }
+        for (button, entries) in sites[index].disk.entries {
+            let copied = Set((copy.entries[button] ?? []).map(\.feed))
+            for entry in entries where !copied.contains(entry.feed) { account.wentWithDisk(entry.press) }
+        }
+        for engine in engines.indices { hasFailed(engine) }
         if !sites[index].disk.releases.isSubset(of: copy.releases) { account.releaseWentWithDisk() }
         sites[index].disk = copy
     }

@@ -39,15 +39,20 @@ struct EnginesWorld {
         /// A hold that was told has to end, also if another engine leads then, unless a second one has led meanwhile, or the message of
         /// the release is reported, or lost with a disk.
         static let ends = Features(rawValue: 256)
-        /// Nothing is acted on after it was reported.
+        /// Nothing of `hall` and `dial` is acted on after it was reported.
         static let order = Features(rawValue: 512)
+        /// The batteries of buttons are changed, so that their counters begin anew.
+        static let reboots = Features(rawValue: 1024)
+        /// No press of `attic` and `stair` is acted on after it was reported.
+        static let gestureOrder = Features(rawValue: 2048)
 
         static let all: Features = [
-            .ups, .gestures, .swipes, .turns, .secondSite, .moves, .hastyMoves, .absence, .ends, .order,
+            .ups, .gestures, .swipes, .turns, .secondSite, .moves, .hastyMoves, .absence, .ends, .order, .reboots,
+            .gestureOrder,
         ]
-        /// Without what an engine cannot know of another one: the steps of a button that both sites have sent, the turns that it has
-        /// not acted on yet, and the hold that it has told.
-        static let standard = all.subtracting([.hastyMoves, .turns, .ends])
+        /// Without `hastyMoves`, because the promise is not kept there: an engine that was not connected when another one handled the steps
+        /// that both sites have sent does not know that, and can act on them again when it leads.
+        static let standard = all.subtracting(.hastyMoves)
     }
 
     static let topics = ["tryck/berlin7", "tryck/oslo2"]
@@ -73,13 +78,13 @@ struct EnginesWorld {
           - id: attic
             mode: parallel
             max: 100
-            triggers: {button: attic, event: [click, double_click, hold, hold_release]}
+            triggers: {button: attic, event: [down, click, double_click, hold, hold_release]}
             actions: {publish: {topic: lamp/attic, payload: "{{ trigger.event }}", qos: 1}}
           - id: stair
             mode: parallel
             max: 100
-            triggers: {button: stair, event: [click, double_click, swipe_right]}
-            actions: {publish: {topic: lamp/stair, payload: "{{ trigger.event }}", qos: 1}}
+            triggers: {button: stair, event: [down, click, double_click, swipe_right]}
+            actions: {publish: {topic: lamp/stair, payload: "{{ trigger.event }} {{ trigger.part }}", qos: 1}}
           - id: dial
             mode: parallel
             max: 100
@@ -104,6 +109,11 @@ struct EnginesWorld {
         var installations: [String: String] = [:]
         /// The press in each message that it has received. The same place can mean another press after a restore.
         var presses: [Place: Press] = [:]
+        /// The press that began last, for each part of a button.
+        var begun: [String: Press] = [:]
+        /// The messages that it has claimed since something has failed, or an engine has claimed to lead. It has no reason to report
+        /// them.
+        var taken: Set<Place> = []
         /// What was published and is not acknowledged, in order; what it does if it is an action.
         var unacknowledged: [(id: MessageID, deed: Deed?)] = []
         /// The process is stopped, and cannot answer the broker.
@@ -119,7 +129,7 @@ struct EnginesWorld {
     let losesClaims: Bool
     private(set) var now = Instant(sinceBoot: .seconds(1000))
     var network = SimulatedNetwork()
-    private(set) var engines: [Engine]
+    var engines: [Engine]
     var sites: [Site]
     var account = Account()
     var pad = Pad()
@@ -252,7 +262,11 @@ struct EnginesWorld {
         guard let index = engines.firstIndex(where: { $0.name == client }), engines[index].hub != nil else { return }
         engines[index].inputs.append(.brokerDisconnected("the broker is gone"))
         failUnacknowledged(index)
+        hasFailed(index)
     }
+
+    /// Something has happened after which an engine may report what it has taken.
+    mutating func hasFailed(_ index: Int) { engines[index].taken = [] }
 
     /// Messages that the broker has not acknowledged when the connection ends are reported as failed, and not sent again.
     private mutating func failUnacknowledged(_ index: Int) {
@@ -266,7 +280,8 @@ struct EnginesWorld {
 
     private mutating func forget(_ index: Int) {
         (engines[index].inputs, engines[index].effects, engines[index].timer) = ([], [], nil)
-        (engines[index].unacknowledged, engines[index].claims) = ([], [:])
+        (engines[index].unacknowledged, engines[index].claims, engines[index].begun) = ([], [:], [:])
+        hasFailed(index)
         (engines[index].isStopped, engines[index].stoppedAt, engines[index].isEnding) = (false, nil, false)
     }
 
@@ -334,22 +349,23 @@ struct EnginesWorld {
 
     private mutating func publish(_ message: MQTTMessage, _ id: MessageID, _ expiry: Duration?, _ index: Int) {
         let name = engines[index].name
-        if message.topicName == "\(name)/bridge/event" { reported(message.payload) }
+        if message.topicName == "\(name)/bridge/event" { reported(message.payload, by: index) }
+        if message.topicName == "engines/1/leader" { hasFailed(index) }
         if let topic = FeedTopic(message.topicName), case .cursor(let button) = topic.kind,
             let claim = try? FeedCursor(parsing: message.payload)
         {
-            engines[index].claims[button] = Place(
+            let place = Place(
                 site: topic.site, installation: claim.installation, button: button, number: claim.number)
+            engines[index].claims[button] = place
+            if network.isConnected(name) { engines[index].taken.insert(place) }
         }
-        var payload = message.payload
-        let deed = deed(message, engines[index])
-        // The lamp of `hall` learns which press it was.
-        if case .step(let press) = deed { payload = Array(String(press.number).utf8) }
+        let deed = deed(message, index)
+        let payload = deed?.payload ?? message.payload
         guard network.isConnected(name) else {
             if let deed { account.failed(deed) }
             return engines[index].inputs.append(.publishFailed(id, "the broker is gone"))
         }
-        if let deed, features.contains(.order) { account.sent(deed, by: name) }
+        if let deed { account.sent(deed, by: name, features) }
         if losesClaims, message.topicName.hasSuffix("/cursor") || message.topicName.hasSuffix("/done") {
             return engines[index].inputs.append(.published(id))
         }
@@ -389,19 +405,26 @@ struct EnginesWorld {
 
     /// Notes which press is in a message that an engine receives.
     private mutating func note(_ message: SimulatedBroker.Message, _ index: Int) {
+        if message.topicName == "engines/1/leader" {
+            hasFailed(index)
+            // The other engine handles the next presses. If this one leads again, it begins anew with each button.
+            let leader = try? EngineTerm(parsing: message.payload)
+            if leader?.engine != engines[index].name { engines[index].begun = [:] }
+        }
         guard let topic = FeedTopic(message.topicName) else { return }
         switch topic.kind {
         case .hello:
             guard let hello = try? FeedHello(parsing: message.payload) else { break }
             engines[index].installations[topic.site] = hello.installation
         case .messages(let button):
-            guard button == Self.hall, let feed = try? FeedMessage(parsing: message.payload, of: button),
-                case .steps(let steps) = feed.content, case .press(let event) = steps[0]
+            guard let feed = try? FeedMessage(parsing: message.payload, of: button),
+                case .steps(let steps) = feed.content, case .press(let event) = steps[0],
+                let press = pad.press(of: event)
             else { break }
             let place = Place(
                 site: topic.site, installation: engines[index].installations[topic.site] ?? "", button: button,
                 number: feed.number)
-            engines[index].presses[place] = Press(button: button, number: Int(event.counter))
+            engines[index].presses[place] = press
         case .cursor, .done, .want: break
         }
     }
