@@ -96,6 +96,10 @@ struct ConnectionDiagnosis: Hashable, Sendable {
         if let fault = engine["fault"]?.stringValue {
             return .problem(.engine, fault.asFinding, mend: Self.mend(refused: engine) ?? seen.edit)
         }
+        if let warning = engine["warnings"]?.arrayValue?.first?.stringValue {
+            return .warning(
+                .engine, warning.asFinding, mend: Observations.edit(seen.rulesPath, then: "tryck reload"))
+        }
         let sites = engine["sites"]?.arrayValue?.count ?? 0
         switch engine.text("state") {
         case "leading": break
