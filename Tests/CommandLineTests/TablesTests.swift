@@ -65,8 +65,8 @@ struct TablesTests {
             parsing: """
                 {"engine":{"name":"a1","state":"leading","share":"1 of 1","fault":null,"warnings":["other rules"],"sites":[]}}
                 """)
-        #expect(
-            StatusText.lines(warned, style: .plain).map { $0.rendered(.plain) }.contains("! engine   a1, leading, 0 sites"))
+        let rows = StatusText.lines(warned, style: .plain).map { $0.rendered(.plain) }
+        #expect(rows.contains("! engine   a1, leading, 0 sites"))
     }
 
     @Test("the status is a few aligned lines, then the faults, then what happened lately")
