@@ -68,7 +68,8 @@ struct ConnectionDiagnosis: Hashable, Sendable {
         guard uplink["engine_online"]?.boolValue == true else {
             return .warning(
                 .uplink,
-                "\(broker) is connected, and no engine of \(uplink.text("topic")) is online there: "
+                "\(broker) is connected, and no engine of \(uplink.text("topic")) is heard there, so none is online, or this "
+                    + "site may not read engines/+/state: "
                     + "\(Quantity.count(waiting, "event")) in the journal",
                 mend: "tryck status")
         }
