@@ -226,7 +226,8 @@ struct EngineLeadershipTests {
             talk.given(.timerFired)
         }
         talk.wait(.seconds(1))
-        return (talk, talk.given(.timerFired))
+        let last = talk.given(.timerFired)
+        return (talk, last)
     }
 
     @Test(
