@@ -61,8 +61,10 @@ enum StatusText {
 
     /// This engine of sites.
     private static func engineRow(_ engine: JSONValue, _ row: Row) -> Line {
-        row(
-            "engine", engine.text("state") == "fenced" || engine["fault"]?.stringValue != nil ? .doubtful : .good,
+        let isWarned = engine["warnings"]?.arrayValue?.isEmpty == false
+        let isDoubtful = engine.text("state") == "fenced" || engine["fault"]?.stringValue != nil || isWarned
+        return row(
+            "engine", isDoubtful ? .doubtful : .good,
             [
                 engine.text("name"), engine.text("state").wordsSpaced,
                 engine.text("share") == "1 of 1" ? nil : "share \(engine.text("share"))",

@@ -68,7 +68,8 @@ struct ConnectionDiagnosis: Hashable, Sendable {
         guard uplink["engine_online"]?.boolValue == true else {
             return .warning(
                 .uplink,
-                "\(broker) is connected, and no engine of \(uplink.text("topic")) is online there: "
+                "\(broker) is connected, and no engine of \(uplink.text("topic")) is heard there, so none is online, or this "
+                    + "site may not read engines/+/state: "
                     + "\(Quantity.count(waiting, "event")) in the journal",
                 mend: "tryck status")
         }
@@ -95,6 +96,10 @@ struct ConnectionDiagnosis: Hashable, Sendable {
         let name = "\(engine.text("name")), share \(engine.text("share"))"
         if let fault = engine["fault"]?.stringValue {
             return .problem(.engine, fault.asFinding, mend: Self.mend(refused: engine) ?? seen.edit)
+        }
+        if let warning = engine["warnings"]?.arrayValue?.first?.stringValue {
+            return .warning(
+                .engine, warning.asFinding, mend: Observations.edit(seen.rulesPath, then: "tryck reload"))
         }
         let sites = engine["sites"]?.arrayValue?.count ?? 0
         switch engine.text("state") {

@@ -12,7 +12,7 @@
             let expected: Set<TimerKey>
             switch state {
             case .standingBy:
-                expected = !isConnected || isVacant && !canRecord ? [] : isVacant ? [.pause] : [.silence]
+                expected = !isConnected || isVacant && !canClaim ? [] : isVacant ? [.pause] : [.silence]
             case .claiming:
                 expect(isConnected, "it claims without a connection")
                 expected = [.claim]
@@ -22,12 +22,16 @@
             case .fenced: expected = isConnected ? [.fence] : []
             }
             // A stand-by may say every 3 s that it is present.
-            let optional: Set<TimerKey> =
-                state == .standingBy && isConnected ? [.namesake, .otherShare, .state] : [.namesake, .otherShare]
+            var optional: Set<TimerKey> = [.namesake, .otherShare, .otherRules, .probe]
+            if state == .standingBy, isConnected { optional.insert(.state) }
             expect(
                 Set(deadlines.keys).subtracting(optional) == expected.subtracting(optional),
                 "it waits for \(deadlines.keys) in the state \(state)")
-            expect(canRecord || state == .standingBy, "it cannot record, and is \(state)")
+            expect(canClaim || state == .standingBy, "it cannot claim, and is \(state)")
+            expect(
+                (deadlines.deadline(of: .probe) != nil) == (isDeaf && isConnected),
+                "it is \(isDeaf ? "" : "not ")deaf, and waits for \(deadlines.keys)")
+            expect((deadlines.deadline(of: .otherRules) != nil) == (otherRules != nil), "other rules have no deadline")
             return problems
         }
     }

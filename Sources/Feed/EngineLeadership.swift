@@ -10,6 +10,7 @@ package import MQTTTopics
 /// | claiming, leading | a lower claim                             |             | publish ours again                       |
 /// | claiming, leading | a higher claim                            | standing by | stop at once; claim nothing for 2.5 s    |
 /// | claiming    | disconnected                                    | standing by |                                          |
+/// | claiming    | ten claims in a row have not come back (deaf)   | standing by | say `offline`, and claim nothing until we hear something on the topic of the claims |
 /// | leading     | 3 s (`stateInterval`)                           | leading     | say `online` again; if a site ignores claims of our term, claim with a higher one |
 /// | leading     | disconnected                                    | fenced      | act on nothing                           |
 /// | leading     | none of our states has come back for our patience | fenced    | act on nothing, and publish our claim again |
@@ -33,6 +34,10 @@ package import MQTTTopics
 ///
 /// An engine's will says `offline` even if the engine stands by, so `offline` counts only from the engine whose claim was last.
 /// `online` in our own name, while we do not lead, is a message of an earlier process and counts as `offline`.
+///
+/// A broker such as mosquitto grants a subscription that its access rules do not allow, and delivers nothing. An engine that may
+/// write its claims and not read them would end each good leader and never lead. It is deaf: it claims nothing, and publishes an
+/// empty message every 10 s that comes back when it may read. Other engines ignore this message.
 ///
 /// No lock is needed. All presses and messages go through the one broker: an engine whose connection is dead can
 /// publish nothing, and sites ignore claims with a lower term than the highest that they have heard.
@@ -80,6 +85,8 @@ package struct EngineLeadership: Sendable {
         /// An engine on the topics of our share that has another number of shares, and its share; `nil` when it is gone or has
         /// ours.
         case otherShare(EngineShare?, of: String)
+        /// The claims of this engine do not come back from the broker; false when a message on their topic has arrived.
+        case deaf(Bool)
         case setTimer(Instant)
         case cancelTimer
         /// Another program has violated the protocol; for the log.
@@ -94,6 +101,10 @@ package struct EngineLeadership: Sendable {
     package static let claimPause = Duration.milliseconds(2500)
     /// How long a fenced engine waits for the retained claim.
     package static let fenceLimit = Duration.milliseconds(1500)
+    /// The number of claims, one in each second, after which an engine that has heard none is deaf.
+    static let maximumUnheardClaims = 10
+    /// How often a deaf engine publishes a message that it should hear.
+    static let probeInterval = Duration.seconds(10)
     /// The maximum number of `online` messages that have not come back from the broker. Another program may make a leader repeat
     /// this message.
     static let maximumUnheard = 64
@@ -123,6 +134,10 @@ package struct EngineLeadership: Sendable {
         case namesake
         /// When the engine with another share counts as gone.
         case otherShare
+        /// When the engine with other rules counts as gone.
+        case otherRules
+        /// Deaf and connected: when to publish the next message that should come back.
+        case probe
     }
 
     package let engine: String
@@ -142,6 +157,11 @@ package struct EngineLeadership: Sendable {
     /// True while we stand by and the leader is gone.
     private(set) var isVacant = false
     private(set) var canRecord = true
+    /// The claims that we have waited a second for, since a message on their topic has arrived.
+    private var unheardClaims = 0
+    /// True from when our claims do not come back until a message on their topic arrives, also over connections.
+    package private(set) var isDeaf = false
+    var canClaim: Bool { canRecord && !isDeaf }
     /// True if we stand by and have said on this connection that we could lead, so that another engine may have claimed for us.
     private var isPresent = false
     /// The stand-by that was heard last while we lead, and when.
@@ -159,6 +179,8 @@ package struct EngineLeadership: Sendable {
     private var rules = ""
     /// The last state of the leader, while we stand by.
     private var leader: EngineState?
+    /// An engine whose rules differ from ours, and whether it leads; `nil` when they are the same or the engine is silent.
+    package private(set) var otherRules: (engine: String, leads: Bool)?
     /// The two fingerprints that were reported as different, by the name of the other engine.
     private var reportedDifferences: [String: String] = [:]
     private var anomalyCount = 0
@@ -212,7 +234,7 @@ package struct EngineLeadership: Sendable {
         case .rules(let rules):
             self.rules = rules
             if state == .leading { sayOnline(at: now) }
-            compareRules()
+            compareRules(at: now)
         case .canRecord(let canRecord):
             guard canRecord != self.canRecord else { break }
             self.canRecord = canRecord
@@ -242,6 +264,8 @@ package struct EngineLeadership: Sendable {
             }
         case .namesake: noteNamesake(nil)
         case .otherShare: noteShare(share, of: reportedShare?.engine ?? "")
+        case .otherRules: otherRules = nil
+        case .probe: probe(at: now)
         case .lease: lapse(at: now)
         case .fence:
             effects.append(.stop)
@@ -255,8 +279,11 @@ package struct EngineLeadership: Sendable {
         isConnected = true
         anomalyCount = 0
         namesakeCount = 0
+        unheardClaims = 0
         switch state {
-        case .standingBy: deadlines.set(.silence, at: now + Self.retainedLimit)
+        case .standingBy:
+            deadlines.set(.silence, at: now + Self.retainedLimit)
+            if isDeaf { probe(at: now) }
         case .fenced: deadlines.set(.fence, at: now + Self.fenceLimit)
         case .claiming, .leading: break
         }
@@ -280,8 +307,8 @@ package struct EngineLeadership: Sendable {
     }
 
     private mutating func cancelDeadlines() {
-        for key in [TimerKey.silence, .pause, .claim, .state, .fence, .lease] { deadlines.cancel(key) }
-        // The deadlines of the namesake and of the other share go on, because they say nothing about us.
+        for key in [TimerKey.silence, .pause, .claim, .state, .fence, .lease, .probe] { deadlines.cancel(key) }
+        // The deadlines of the namesake, of the other share and of the other rules go on, because they say nothing about us.
         saidAt = []
     }
 
@@ -301,7 +328,8 @@ package struct EngineLeadership: Sendable {
 
     /// Says that we could lead. The leader claims for us when it ends in order.
     private mutating func sayPresent(at now: Instant) {
-        guard canRecord, !isVacant, latestClaim.map({ !isOurs($0) }) ?? false else { return }
+        // A deaf engine would not hear that the leader claims for it.
+        guard canClaim, !isVacant, latestClaim.map({ !isOurs($0) }) ?? false else { return }
         isPresent = true
         let presence = EnginePresence(
             claim: EngineTerm(term: highestTerm, engine: engine, installation: installation), rules: rules, share: share
@@ -318,7 +346,7 @@ package struct EngineLeadership: Sendable {
         if let otherShare = presence.share { compareShare(otherShare, of: other.engine, at: now) }
         guard state == .leading else { return }
         candidate = (other, presence.rules, now)
-        compareRules()
+        compareRules(at: now)
     }
 
     /// Stops leading, and hands over to a stand-by if there is one.
@@ -383,7 +411,7 @@ package struct EngineLeadership: Sendable {
     // MARK: Claims
 
     private mutating func claimIfVacant(at now: Instant) {
-        guard state == .standingBy, isVacant, canRecord else { return }
+        guard state == .standingBy, isVacant, canClaim else { return }
         if let pausedUntil, now < pausedUntil { return deadlines.set(.pause, at: pausedUntil) }
         claim(at: now)
     }
@@ -415,7 +443,7 @@ package struct EngineLeadership: Sendable {
     }
 
     private mutating func lead(continues: Bool, at now: Instant) {
-        guard latestClaim == ourClaim else { return publishClaim(at: now) }
+        guard latestClaim == ourClaim else { return claimUnheard(at: now) }
         guard highestTerm == term else {
             if state == .fenced { effects.append(.stop) }
             return claim(at: now)
@@ -427,10 +455,41 @@ package struct EngineLeadership: Sendable {
         sayOnline(at: now)
     }
 
+    /// A second after its publication, our claim has not come back.
+    private mutating func claimUnheard(at now: Instant) {
+        unheardClaims += 1
+        guard unheardClaims >= Self.maximumUnheardClaims else { return publishClaim(at: now) }
+        isDeaf = true
+        standBy(at: now)
+        // Our claim may be the last one, and another engine leads sooner if the one of the last claim says that it is offline.
+        effects += [.deaf(true), .publish(stateMessage(isOnline: false))]
+        probe(at: now)
+    }
+
+    /// Publishes a message that comes back if this engine may read claims. It is empty and not retained, so it means nothing to
+    /// other engines.
+    private mutating func probe(at now: Instant) {
+        effects.append(.publish(MQTTMessage(topicName: leaderTopic, payload: [], qos: 1, retain: false)))
+        deadlines.set(.probe, at: now + Self.probeInterval)
+    }
+
+    /// A message on the topic of the claims has arrived.
+    private mutating func hearsClaims(at now: Instant) {
+        unheardClaims = 0
+        guard isDeaf else { return }
+        isDeaf = false
+        effects.append(.deaf(false))
+        deadlines.cancel(.probe)
+        // An engine that leads says so within this time.
+        isVacant = false
+        deadlines.set(.silence, at: now + silenceLimit)
+    }
+
     private mutating func standBy(at now: Instant) {
         let hadLed = state == .leading || state == .fenced
         state = .standingBy
         candidate = nil
+        unheardClaims = 0
         cancelDeadlines()
         if hadLed { effects.append(.stop) }
         deadlines.set(.silence, at: now + silenceLimit)
@@ -515,7 +574,7 @@ package struct EngineLeadership: Sendable {
                 leader = other
                 deadlines.cancel(.pause)
                 deadlines.set(.silence, at: now + silenceLimit)
-                compareRules()
+                compareRules(at: now)
                 if deadlines.deadline(of: .state) == nil { sayPresent(at: now) }
             } else if latestClaim == nil
                 || latestClaim?.engine == other.engine && latestClaim?.installation == other.installation
@@ -537,18 +596,30 @@ package struct EngineLeadership: Sendable {
     }
 
     /// Compares our rules with those of the leader, or of the stand-by if we lead. Reports each difference once.
-    private mutating func compareRules() {
+    private mutating func compareRules(at now: Instant) {
         switch state {
-        case .standingBy: if let leader { compareRules(with: leader.engine, leader.rules, leads: true) }
-        case .leading: if let candidate { compareRules(with: candidate.engine.engine, candidate.rules, leads: false) }
+        case .standingBy: if let leader { compareRules(with: leader.engine, leader.rules, leads: true, at: now) }
+        case .leading:
+            if let candidate { compareRules(with: candidate.engine.engine, candidate.rules, leads: false, at: now) }
         case .claiming, .fenced: break
         }
     }
 
-    private mutating func compareRules(with other: String, _ otherRules: String, leads: Bool) {
-        guard !rules.isEmpty, !otherRules.isEmpty else { return }
-        guard otherRules != rules else { return reportedDifferences[other] = nil }
-        let difference = rules + " " + otherRules
+    private mutating func compareRules(with other: String, _ theirs: String, leads: Bool, at now: Instant) {
+        guard !rules.isEmpty, !theirs.isEmpty else { return }
+        let isNoted = otherRules?.engine == other
+        guard theirs != rules else {
+            reportedDifferences[other] = nil
+            guard isNoted else { return }
+            otherRules = nil
+            return deadlines.cancel(.otherRules)
+        }
+        // Each engine says its rules every few seconds. The next one is noted when the first one is silent or has our rules.
+        if isNoted || otherRules == nil {
+            otherRules = (other, leads)
+            deadlines.set(.otherRules, at: now + silenceLimit)
+        }
+        let difference = rules + " " + theirs
         let isRoom = reportedDifferences.count < Self.maximumDifferences
         guard reportedDifferences[other] != difference, isRoom || reportedDifferences[other] != nil else { return }
         reportedDifferences[other] = difference
@@ -556,7 +627,9 @@ package struct EngineLeadership: Sendable {
     }
 
     private mutating func received(_ name: String, _ payload: [UInt8], at now: Instant) {
-        guard isConnected, !payload.isEmpty else { return }
+        guard isConnected else { return }
+        if name == leaderTopic { hearsClaims(at: now) }
+        guard !payload.isEmpty else { return }
         do throws(FeedPayloadFailure) {
             if name == leaderTopic { heard(try EngineTerm(parsing: payload), at: now) }
             if name == stateTopic { heard(try EngineState(parsing: payload), at: now) }

@@ -240,6 +240,9 @@ struct RuleHost: Sendable {
     /// True if a rule names the button: `RuleEngine.hears`.
     func hears(_ button: ButtonID) -> Bool { engine.hears(button) }
 
+    /// The first rule that names the button; `nil` if none does.
+    func listener(to button: ButtonID) -> String? { engine.listener(to: button) }
+
     func listening(to button: ButtonID) -> ClickTiming { engine.clickTiming(of: button) }
 
     /// The parts of the button whose rotation triggers a rule.

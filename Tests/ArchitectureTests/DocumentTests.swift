@@ -41,6 +41,14 @@ struct DocumentTests {
         }
     }
 
+    @Test("no page has a command that would empty a file in /etc/tryck which the reader has already")
+    func secretsStay() throws {
+        for page in Self.pages + ["deploy/README.md", "deploy/many.md", "deploy/debian/tryck.yaml"] {
+            let lines = try Repository.text(page).split(separator: "\n")
+            #expect(!lines.contains { $0.contains("/dev/null /etc/tryck/") }, "\(page)")
+        }
+    }
+
     @Test("ARCHITECTURE.md's tree has a line for each module")
     func tree() throws {
         let text = try Repository.text("ARCHITECTURE.md")

@@ -363,6 +363,14 @@ extension DoctorTests {
                         """
                     $0.daemon = .status(status(engine: engine(fault: fault), faults: [fault]))
                 },
+                Fault(name: "two engines with different rules") {
+                    let warning: JSONValue =
+                        """
+                        the engine a2, which stands by for share 1 of 1, has other rules than this one, so a takeover would change \
+                        what presses do: give both the same rule files, and run tryck reload on the one that changes
+                        """
+                    $0.daemon = .status(status(engine: engine(warnings: [warning])))
+                },
                 Fault(name: "an engine that may not read") {
                     let fault: JSONValue =
                         """
@@ -534,11 +542,11 @@ extension DoctorTests {
 
     static func engine(
         state: String = "leading", sites: JSONValue = ["tryck/paris2"], fault: JSONValue = .null,
-        refused: JSONValue = []
+        warnings: JSONValue = [], refused: JSONValue = []
     ) -> JSONValue {
         [
-            "name": "a1", "share": "1 of 1", "state": .string(state), "term": 3, "fault": fault, "refused": refused,
-            "sites": sites,
+            "name": "a1", "share": "1 of 1", "state": .string(state), "term": 3, "fault": fault,
+            "warnings": warnings, "refused": refused, "sites": sites,
         ]
     }
 

@@ -61,6 +61,12 @@ struct TablesTests {
         #expect(lines.contains("! engine   a1, leading, 1 site"))
         #expect(lines.contains("! uplink   tryck/berlin7, 2 buttons, 3 messages not claimed, 7 messages dropped"))
         #expect(lines.filter { $0 == "! no engine takes them" }.count == 1)
+        let warned = try JSONValue(
+            parsing: """
+                {"engine":{"name":"a1","state":"leading","share":"1 of 1","fault":null,"warnings":["other rules"],"sites":[]}}
+                """)
+        let rows = StatusText.lines(warned, style: .plain).map { $0.rendered(.plain) }
+        #expect(rows.contains("! engine   a1, leading, 0 sites"))
     }
 
     @Test("the status is a few aligned lines, then the faults, then what happened lately")

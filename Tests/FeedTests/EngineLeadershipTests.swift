@@ -201,6 +201,137 @@ struct EngineLeadershipTests {
             .heard(term: 20), expect: .record(term: 21), Self.claims(21))
     }
 
+    // MARK: Access rules that let an engine write and not read
+
+    /// A message without content on the topic of the claims, which is not retained.
+    private static let probe = EngineLeadership.Effect.publish(
+        MQTTMessage(topicName: "engines/2/leader", payload: [], qos: 1, retain: false))
+    /// The same from the broker.
+    private static let probeHeard = EngineLeadership.Input.received(topicName: "engines/2/leader", payload: [])
+
+    private static func offline(_ engine: String = "a1") -> EngineLeadership.Effect {
+        let state = EngineState(isOnline: false, engine: engine, share: share)
+        return .publish(MQTTMessage(topicName: "engines/2/state", payload: state.encoded(), qos: 1, retain: true))
+    }
+
+    /// An engine whose claims do not come back, and which has claimed ten times.
+    private static func deaf(hearing term: Int? = nil) -> (talk: LeaderTalk, last: [EngineLeadership.Effect]) {
+        var talk = connected()
+        talk.wait(.seconds(5))
+        talk.given(.timerFired)
+        // The engine that led has not heard of our claim when it publishes its last cursors.
+        if let term { talk.given(.heard(term: term)) }
+        for _ in 0..<9 {
+            talk.wait(.seconds(1))
+            talk.given(.timerFired)
+        }
+        talk.wait(.seconds(1))
+        let last = talk.given(.timerFired)
+        return (talk, last)
+    }
+
+    @Test(
+        "an engine that does not hear its claims for 10 s claims no more, says that it is offline, and reports it",
+        arguments: [nil, 40])
+    func deaf(term: Int?) {
+        var (talk, last) = Self.deaf(hearing: term)
+        #expect(
+            last == [.deaf(true), Self.offline(), Self.probe, .setTimer(talk.now + .seconds(10))])
+        #expect(talk.machine.isDeaf && talk.machine.state == .standingBy)
+        // Neither silence nor the claims of messages by the good leader make it claim.
+        talk.when(.heard(term: 50), expect: .nothing)
+        for _ in 0..<5 {
+            talk.wait(.seconds(10))
+            talk.when(.timerFired, expect: Self.probe, .setTimer(talk.now + .seconds(10)))
+        }
+        #expect(talk.machine.isDeaf)
+    }
+
+    @Test("it does not claim on its next connection either before it hears something, and asks the broker for that")
+    func deafAgain() {
+        var (talk, _) = Self.deaf()
+        talk.when(.disconnected, expect: .cancelTimer)
+        talk.when(.connected, expect: Self.probe, .setTimer(talk.now + .seconds(5)))
+        for _ in 0..<6 {
+            talk.wait(.seconds(5))
+            #expect(!talk.given(.timerFired).contains { if case .record = $0 { true } else { false } })
+        }
+    }
+
+    @Test("when its own message comes back, it waits whether another engine leads, and claims if none does")
+    func hearsAgain() {
+        var (talk, _) = Self.deaf()
+        talk.when(Self.probeHeard, expect: .deaf(false))
+        #expect(!talk.machine.isDeaf)
+        talk.wait(.milliseconds(9_999))
+        talk.given(.timerFired)
+        #expect(talk.machine.state == .standingBy)
+        talk.wait(.milliseconds(1))
+        talk.when(.timerFired, expect: .record(term: 2), Self.claims(2), .setTimer(talk.now + .seconds(1)))
+    }
+
+    @Test("an engine that hears the leader again stands by for it, and says that it could lead")
+    func hearsLeader() {
+        var (talk, _) = Self.deaf()
+        talk.when(Self.claim(3, "a2"), expect: .deaf(false))
+        let presence = EnginePresence(claim: EngineTerm(term: 3, engine: "a1"), share: Self.share)
+        talk.when(
+            Self.state(true, "a2"),
+            expect: .publish(
+                MQTTMessage(topicName: "engines/2/standby", payload: presence.encoded(), qos: 0, retain: false)),
+            .setTimer(talk.now + .seconds(3)))
+        #expect(talk.machine.state == .standingBy)
+    }
+
+    @Test("a stand-by that may write claims and not read them stops a good leader once, which leads again")
+    func deafStandBy() {
+        var good = Self.leading("a1")
+        var deaf = Self.connected("a2")
+        var stops = 0
+        for _ in 0..<600 {
+            good.wait(.milliseconds(100))
+            deaf.wait(.milliseconds(100))
+            var effects = good.given(.timerFired) + deaf.given(.timerFired)
+            // What the leader claims of sites has its term, and these topics may be read.
+            if good.machine.isLeading { effects += deaf.given(.heard(term: good.machine.term)) }
+            while !effects.isEmpty {
+                var answers: [EngineLeadership.Effect] = []
+                for effect in effects {
+                    if effect == .stop { stops += 1 }
+                    guard case .publish(let message) = effect else { continue }
+                    answers += good.given(.received(topicName: message.topicName, payload: message.payload))
+                }
+                effects = answers
+            }
+        }
+        #expect(good.machine.isLeading && deaf.machine.isDeaf)
+        #expect(stops == 1)
+    }
+
+    @Test("an engine whose claims come back late, behind much else, claims until it hears them, and then leads")
+    func slowClaim() {
+        var talk = Self.connected()
+        talk.wait(.seconds(5))
+        talk.given(.timerFired)
+        for _ in 0..<9 {
+            talk.wait(.seconds(1))
+            talk.when(.timerFired, expect: Self.claims(1), .setTimer(talk.now + .seconds(1)))
+        }
+        talk.given(Self.claim(1))
+        talk.wait(.seconds(1))
+        #expect(talk.given(.timerFired).first == .lead(term: 1, continues: false))
+    }
+
+    @Test("an engine that was stopped while it claimed has not missed its claims")
+    func stoppedWhileClaiming() {
+        var talk = Self.connected()
+        talk.wait(.seconds(5))
+        talk.given(.timerFired)
+        talk.wait(.seconds(60))
+        talk.when(.timerFired, expect: Self.claims(1), .setTimer(talk.now + .seconds(1)))
+        #expect(!talk.machine.isDeaf)
+    }
+
     // MARK: Leading
 
     @Test("a leader says online every 3 s")
@@ -502,6 +633,38 @@ struct EngineLeadershipTests {
         leader.when(Self.presence("a2", term: 1, rules: "r2"), expect: .nothing)
         // An engine of an earlier version does not say its rules.
         leader.when(Self.presence("a4", term: 1), expect: .nothing)
+    }
+
+    @Test("the other engine's rules count as different until they are the same, or that engine is silent")
+    func otherRules() throws {
+        var talk = Self.standingBy()
+        talk.given(.rules("r1"))
+        talk.given(Self.state(true, rules: "r2"))
+        #expect(talk.machine.otherRules?.engine == "a1" && talk.machine.otherRules?.leads == true)
+        for _ in 0..<10 {
+            talk.wait(.seconds(3))
+            talk.given(.timerFired)
+            talk.given(Self.state(true, rules: "r2"))
+            #expect(talk.machine.otherRules != nil)
+        }
+        talk.given(Self.state(true, rules: "r1"))
+        #expect(talk.machine.otherRules == nil)
+        talk.given(.rules("r3"))
+        #expect(talk.machine.otherRules != nil)
+        talk.given(.rules("r1"))
+        #expect(talk.machine.otherRules == nil)
+        var leader = Self.leading()
+        leader.given(.rules("r1"))
+        leader.given(Self.presence("a2", term: 1, rules: "r2"))
+        // A second stand-by with our rules does not end what is said of the first one.
+        leader.given(Self.presence("a3", term: 1, rules: "r1"))
+        #expect(leader.machine.otherRules?.engine == "a2" && leader.machine.otherRules?.leads == false)
+        leader.wait(.milliseconds(9_999))
+        leader.given(.timerFired)
+        #expect(leader.machine.otherRules != nil)
+        leader.wait(.milliseconds(1))
+        leader.given(.timerFired)
+        #expect(leader.machine.otherRules == nil)
     }
 
     @Test("an engine with another number of shares is reported once, and again when it has the same number")

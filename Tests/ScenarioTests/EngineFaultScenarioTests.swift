@@ -157,9 +157,7 @@ struct EngineFaultScenarioTests {
         #expect(EngineHouse.story(house.hear(2) + house.wait(.milliseconds(500))).isEmpty)
         effects = house.wait(.milliseconds(500))
         for case .sync(let token) in effects { effects += house.take(.synced(token, true)) }
-        effects += house.wait(.seconds(12))
-        effects += house.hearOwnClaim()
-        effects += house.wait(.seconds(1))
+        for _ in 0..<13 { effects += house.hearOwnClaim() + house.wait(.seconds(1)) }
         #expect(house.status["engine"]?["state"] == "leading")
         #expect(EngineHouse.story(house.hear(2)).contains("lamp on"))
     }
@@ -229,6 +227,58 @@ struct EngineFaultScenarioTests {
         world = Self.pair()
         world.wait(.seconds(30))
         #expect(world.warnings.allSatisfy { !$0.contains { $0.contains("has other rules") } })
+    }
+
+    @Test("different rules are a warning of both engines in status until they are the same or the other engine is gone")
+    func differentRulesInStatus() {
+        var world = Self.pair(standByRules: .later)
+        world.wait(.seconds(30))
+        #expect(
+            world.engineStatus(0)["warnings"]?.arrayValue?.first
+                == """
+                the engine a2, which stands by for share 1 of 1, has other rules than this one, so a takeover would change what \
+                presses do: give both the same rule files, and run tryck reload on the one that changes
+                """)
+        let other = world.engineStatus(1)["warnings"]?.arrayValue?.first?.stringValue
+        #expect(other?.hasPrefix("the engine a1, which leads share 1 of 1, has other rules than this one") == true)
+        world.kill(1)
+        world.wait(.seconds(15))
+        #expect(world.engineStatus(0)["warnings"] == [])
+        world = Self.pair()
+        world.wait(.seconds(30))
+        for engine in 0...1 { #expect(world.engineStatus(engine)["warnings"] == []) }
+    }
+
+    @Test("an engine that may write claims and not read them is at fault until it may, and the good leader leads again")
+    func deafStandBy() {
+        var world = EnginesOnBroker([
+            EngineHouse(.lamp, name: "a1", installation: "00ff"), EngineHouse(.lamp, name: "a2", installation: "00aa"),
+        ])
+        world.connect(0)
+        world.wait(.seconds(7))
+        world.deaf = [1]
+        world.connect(1)
+        world.wait(.seconds(60))
+        #expect(world.leaders == [0])
+        #expect(world.engineStatus(0)["fault"] == .null)
+        #expect(
+            world.engineStatus(1)["fault"]
+                == """
+                the broker refuses to let this engine read engines/1/#: it delivers nothing of what this engine publishes there, and \
+                no engine can lead that does not hear the others; allow it in the broker's access rules
+                """)
+        #expect(world.engineStatus(1)["refused"] == ["read engines/1/#"])
+        func claimCount() -> Int { world.payloads(on: "engines/1/leader").count { !$0.isEmpty } }
+        let claims = claimCount()
+        world.wait(.seconds(60))
+        #expect(claimCount() == claims)
+        world.deaf = []
+        world.wait(.seconds(15))
+        #expect(world.engineStatus(1)["fault"] == .null && world.engineStatus(1)["refused"] == [])
+        #expect(world.leaders == [0])
+        world.kill(0)
+        world.wait(.seconds(1.5))
+        #expect(world.leaders == [1])
     }
 
     // MARK: What the connection loses

@@ -79,7 +79,8 @@ struct EngineHouse {
             for problem in hub.problems(at: Instant(nanoseconds: 0)) { Issue.record("after \(input): \(problem)") }
         #endif
         for case .record(_, let changes) in effects { stored.apply(changes) }
-        for case .publish(_, let message, _) in effects where message.topicName == "engines/1/leader" {
+        for case .publish(_, let message, _) in effects
+        where message.topicName == "engines/1/leader" && !message.payload.isEmpty {
             claim = message.payload
         }
         return effects

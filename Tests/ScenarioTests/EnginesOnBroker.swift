@@ -14,8 +14,8 @@ struct EnginesOnBroker {
     private(set) var warnings: [[String]]
     /// Publications that are to be delivered.
     private var queue: [MQTTMessage] = []
-    /// Topics whose messages the broker does not deliver.
-    var lostTopics: Set<String> = []
+    /// Engines to which the broker delivers nothing of `engines/#`, although it has granted their subscriptions.
+    var deaf: Set<Int> = []
 
     init(_ engines: [EngineHouse]) {
         self.engines = engines
@@ -103,12 +103,13 @@ struct EnginesOnBroker {
     }
 
     private mutating func hear(_ topicName: String, _ payload: [UInt8], _ engine: Int) {
+        if deaf.contains(engine), topicName.hasPrefix("engines/") { return }
         take(.messageReceived(topicName: topicName, payload: payload, retained: false), engine)
     }
 
     private mutating func receive(_ message: MQTTMessage) {
         if message.retain { retained[message.topicName] = message.payload.isEmpty ? nil : message.payload }
-        if !lostTopics.contains(message.topicName) { queue.append(message) }
+        queue.append(message)
     }
 
     private mutating func deliver() {

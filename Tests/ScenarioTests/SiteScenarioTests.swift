@@ -262,6 +262,48 @@ struct SiteScenarioTests {
         #expect(house.published.contains { $0.topicName == "lamp" })
     }
 
+    private static func warnings(_ house: inout Household) -> [JSONValue] {
+        uplinkStatus(&house)["warnings"]?.arrayValue ?? []
+    }
+
+    @Test("a site whose rules hear all of its buttons says that it sends nothing, and which rule that is")
+    func nothingSent() {
+        var house = Self.house(.lamp)
+        #expect(
+            Self.warnings(&house) == [
+                """
+                no press of this site is sent to an engine, because its own rules hear every button that would be sent (the rule \
+                "lamp" hears hall): name in them only buttons whose presses stay here; button: any hears all
+                """
+            ])
+        house = Self.house(Self.hallRule)
+        #expect(Self.warnings(&house) == [])
+        house = Self.house()
+        #expect(Self.warnings(&house) == [])
+        // Before a button is paired, nothing can be sent.
+        house = Household(rules: .lamp, uplink: UplinkConfiguration(broker: "mqtt://central", topic: Self.topic))
+        house.wait(.seconds(1))
+        #expect(Self.warnings(&house) == [])
+    }
+
+    @Test("a button in uplink: {buttons: …} that a rule of the site hears, too, is a warning with the rule's name")
+    func namedTwice() {
+        var house = Self.house(Self.hallRule, buttons: ["hall", "kitchen"])
+        #expect(
+            Self.warnings(&house) == [
+                """
+                the presses of hall are not sent to an engine, because the rule "lamp" of this site hears it, although uplink: \
+                {buttons: …} of tryck.yaml names it: take it out of one of them
+                """
+            ])
+        // A pattern stands for those of its buttons that no rule hears.
+        house = Self.house(Self.hallRule, buttons: ["*"])
+        #expect(Self.warnings(&house) == [])
+        // No button that could be sent is left.
+        house = Self.house(Self.hallRule, buttons: ["ha*"])
+        #expect(Self.warnings(&house).count == 1)
+    }
+
     @Test(
         "a press of a site switches the lamp of an engine once, also if the site is killed before it knows of the claim"
     )

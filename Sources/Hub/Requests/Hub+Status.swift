@@ -36,7 +36,9 @@ extension Hub {
         case .connected: brokerState = "connected"
         case .disconnected: brokerState = "disconnected"
         }
-        let warnings = [configuration.ringWarning, historyFault].compactMap(\.self) + uplinkWarnings(at: now)
+        let warnings =
+            [configuration.ringWarning, historyFault].compactMap(\.self) + uplinkWarnings(at: now)
+            + (feed?.warnings ?? [])
         let status: JSONValue = [
             "version": .string(configuration.version),
             "uptime_s": .integer((startedAt.map { (now - $0).milliseconds } ?? 0) / 1000),

@@ -362,7 +362,7 @@ struct EngineFeed: Sendable {
     mutating func heardShare(_ share: EngineShare?, of engine: String) { otherShare = share.map { (engine, $0) } }
 
     /// A sentence for users; `nil` if all is well.
-    var fault: String? { nameFault ?? shareFault ?? refusals.fault ?? restoreFault }
+    var fault: String? { nameFault ?? shareFault ?? refusals.fault ?? deafFault ?? restoreFault }
 
     /// `nil` unless a restored site waits for an engine, and this one stands by.
     private var restoreFault: String? {
@@ -389,7 +389,31 @@ struct EngineFeed: Sendable {
         }
     }
 
+    /// What needs attention; sentences for users.
+    var warnings: [String] {
+        let sentence = leadership.otherRules.map {
+            "the engine \($0.engine), which \($0.leads ? "leads" : "stands by for") share \(configuration.share), has other rules "
+                + "than this one, so a takeover would change what presses do: give both the same rule files, and run tryck reload "
+                + "on the one that changes"
+        }
+        return [sentence].compactMap(\.self)
+    }
+
     // MARK: What the broker refuses
+
+    /// What the broker does not let this engine do, in order.
+    private var refused: [String] { (leadership.isDeaf ? [deafRefusal] : []) + refusals.list }
+
+    /// The broker grants the subscription, so it is not among `refusals`.
+    private var deafRefusal: String { "read \(configuration.share.topic)/#" }
+
+    /// `nil` if this engine hears its own claims.
+    var deafFault: String? {
+        guard leadership.isDeaf else { return nil }
+        return
+            "the broker refuses to let this engine \(deafRefusal): it delivers nothing of what this engine publishes there, and no "
+            + "engine can lead that does not hear the others; allow it in the broker's access rules"
+    }
 
     /// A message of this engine was not published (`AccessRefusals.publishFailed`).
     mutating func refused(_ topicName: String, _ reason: String) -> String? {
@@ -496,7 +520,8 @@ struct EngineFeed: Sendable {
             "state": .string(mode.rawValue), "term": .integer(Int64(term)),
             "patience": .integer(configuration.patience.limit.milliseconds),
             "fault": fault.map { .string($0) } ?? .null,
-            "refused": .array(refusals.list.map(JSONValue.string)),
+            "warnings": .array(warnings.map(JSONValue.string)),
+            "refused": .array(refused.map(JSONValue.string)),
             "sites": .array(sites.keys.sorted().map(JSONValue.string)),
         ]
     }

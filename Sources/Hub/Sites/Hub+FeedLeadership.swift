@@ -42,6 +42,12 @@ extension Hub {
             } else {
                 log(.info, "no engine with another share than this one's is heard any more")
             }
+        case .deaf:
+            if let fault = feed?.deafFault {
+                log(.error, fault)
+            } else {
+                log(.info, "what this engine publishes about its leadership comes back from the broker again")
+            }
         case .setTimer(let deadline): feed?.setTimer(.leadership, at: deadline)
         case .cancelTimer: feed?.setTimer(.leadership, at: nil)
         case .anomaly(let text): log(.debug, "engine: \(text)")

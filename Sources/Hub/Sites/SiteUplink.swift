@@ -213,15 +213,38 @@ struct SiteUplink: Sendable {
 
     /// What needs attention; sentences for users.
     ///
-    /// - Parameter names: of the buttons that are paired here.
-    func warnings(names: [String], at now: Instant) -> [String] {
+    /// - Parameters:
+    ///   - names: of the buttons that are paired here.
+    ///   - heard: a rule of this site for each of these buttons that a rule names.
+    func warnings(names: [String], heard: [String: String], at now: Instant) -> [String] {
         let unmatched = configuration.unmatched(among: names)
         let sentence =
             unmatched.isEmpty
             ? nil
             : "uplink: {buttons: [\(unmatched.joined(separator: ", "))]} of tryck.yaml matches no paired button: check the names "
                 + "with tryck buttons"
-        return [connection.untaken(since: journals.oldest, at: now), restoreWarning, sentence].compactMap(\.self)
+        return [
+            connection.untaken(since: journals.oldest, at: now), restoreWarning, sentence,
+            unsentWarning(names: names, heard: heard),
+        ].compactMap(\.self)
+    }
+
+    /// A sentence for users if the rules of this site hear a button that is to be sent, or all of them.
+    private func unsentWarning(names: [String], heard: [String: String]) -> String? {
+        let sendable = names.filter { configuration.includes($0) }.sorted()
+        if let name = sendable.first(where: { heard[$0] != nil && configuration.buttons.contains($0) }),
+            let rule = heard[name]
+        {
+            return
+                "the presses of \(name) are not sent to an engine, because the rule \"\(rule)\" of this site hears it, although "
+                + "uplink: {buttons: …} of tryck.yaml names it: take it out of one of them"
+        }
+        guard let name = sendable.first, let rule = heard[name], sendable.allSatisfy({ heard[$0] != nil }) else {
+            return nil
+        }
+        return
+            "no press of this site is sent to an engine, because its own rules hear every button that would be sent (the rule "
+            + "\"\(rule)\" hears \(name)): name in them only buttons whose presses stay here; button: any hears all"
     }
 
     /// A sentence for users if this site was restored and waits for an engine.

@@ -7,6 +7,12 @@ extension RuleEngine {
         !index.events(of: button).isEmpty || index.firstChord(of: button) != nil
     }
 
+    /// The first rule that waits for an event of the button; `nil` unless `hears` is true.
+    package func listener(to button: ButtonID) -> String? {
+        let rule = index.events(of: button).map(\.rule).min() ?? index.firstChord(of: button)?.rule
+        return rule.map { set.rules[$0].id }
+    }
+
     /// How a button's presses are recognised, and which rule delays a click.
     ///
     /// - Source: rules/README.md, "Gestures and waiting".

@@ -154,7 +154,7 @@ struct LeaderWorld {
         case .fence, .stop: engines[name]?.leads = false
         case .setTimer(let deadline): engines[name]?.timer = deadline
         case .cancelTimer: engines[name]?.timer = nil
-        case .rulesDiffer, .namesake, .otherShare, .anomaly: break
+        case .rulesDiffer, .namesake, .otherShare, .deaf, .anomaly: break
         }
     }
 

@@ -102,7 +102,7 @@ private struct FeedLeaderBench {
                 try promise("a deadline lies ahead", deadline > now)
                 timer = deadline
             case .cancelTimer: timer = nil
-            case .rulesDiffer, .namesake, .otherShare, .anomaly: break
+            case .rulesDiffer, .namesake, .otherShare, .deaf, .anomaly: break
             }
         }
         #if DEBUG
