@@ -24,8 +24,6 @@ struct Editor {
     private(set) var exitStatus: Int32?
     /// How often the server has asked for something on the disk.
     private(set) var requestCount = 0
-    /// How often checks have asked for files by a pattern.
-    private(set) var listingCount = 0
     /// True if checks take long: what the server is given meanwhile comes before their results.
     var holdsChecks = false
     private(set) var heldCheck: SetCheck?
@@ -61,14 +59,12 @@ struct Editor {
     mutating func answerDaemon() { give(.lastRuns(lastRuns)) }
 
     private mutating func carryOut(_ check: SetCheck) -> SetCheck {
-        var (count, listings) = (0, 0)
+        var count = 0
         let checked = check.run { request in
             count += 1
-            if case .ofSet(.files(let pattern, _), _) = request, !pattern.isLiteral { listings += 1 }
             return answer(to: request)
         }
         requestCount += count
-        listingCount += listings
         return checked
     }
 
