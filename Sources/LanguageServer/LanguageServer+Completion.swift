@@ -152,14 +152,10 @@ extension LanguageServer {
         return items
     }
 
-    /// The topics in the files of a set, at its last check.
+    /// The topics that are written in the files of a set, at its last check. Values of secrets are none of them.
     private func topics(_ path: String) -> [String] {
         var topics: Set<String> = []
-        let set = lastCompleteSet(of: path)
-        for names in set?.names.values ?? [:].values { topics.formUnion(names.topics) }
-        if let set = set?.readable {
-            topics.formUnion(set.states.filter { $0.combination == nil && !$0.topicName.isEmpty }.map(\.topicName))
-        }
+        for names in lastCompleteSet(of: path)?.names.values ?? [:].values { topics.formUnion(names.topics) }
         return topics.sorted()
     }
 

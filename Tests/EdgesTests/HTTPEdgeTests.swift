@@ -506,6 +506,27 @@ struct HTTPEdgeTests {
         }
     }
 
+    @Test("a request whose time is up in line takes no place when one of those that run ends")
+    func timeUpInLine() async throws {
+        let server = try TestWebServer()
+        defer { server.stop() }
+        try await withReactor {
+            let edge = HTTPEdge(loop: .shared)
+            let results = Happenings<HTTPResult.Outcome>()
+            for id in 1...32 {
+                edge.start(UInt64(id), server.request("/hold"), timeout: .seconds(60)) { results.add($0.outcome) }
+            }
+            edge.start(33, server.request("/echo"), timeout: .milliseconds(1)) { results.add($0.outcome) }
+            #expect(await results.next() == .failed("there was no answer within 0.001 seconds"))
+            edge.cancel(1)
+            #expect(await results.next() == .failed("it was cancelled"))
+            edge.start(34, server.request("/echo"), timeout: .seconds(30)) { results.add($0.outcome) }
+            #expect(await results.next() == .answered(status: 200))
+            for id in UInt64(2)...32 { edge.cancel(id) }
+            for _ in 2...32 { #expect(await results.next() == .failed("it was cancelled")) }
+        }
+    }
+
     @Test("a request that is cancelled in line by the end of a running one is not sent")
     func cancelledByEnd() async throws {
         let server = try TestWebServer()
@@ -514,22 +535,24 @@ struct HTTPEdgeTests {
         defer { close(listener) }
         try await withReactor {
             let edge = HTTPEdge(loop: .shared)
-            let results = Happenings<(Int, HTTPResult.Outcome)>()
+            let results = Happenings<(Int, HTTPResult)>()
             for id in 1...32 {
                 edge.start(UInt64(id), server.request("/hold"), timeout: .seconds(60)) {
                     if id == 1 { edge.cancel(33) }
-                    results.add((id, $0.outcome))
+                    results.add((id, $0))
                 }
             }
             edge.start(33, HTTPAction(url: "http://127.0.0.1:\(port)/"), timeout: .seconds(60)) {
-                results.add((33, $0.outcome))
+                results.add((33, $0))
             }
-            edge.start(34, server.request("/echo"), timeout: .seconds(60)) { results.add((34, $0.outcome)) }
+            edge.start(34, server.request("/echo"), timeout: .seconds(60)) { results.add((34, $0)) }
             edge.cancel(1)
-            #expect(await results.next() == (1, .failed("it was cancelled")))
-            #expect(await results.next() == (33, .failed("it was cancelled")))
+            let (first, second, third) = (await results.next(), await results.next(), await results.next())
+            #expect([first.0, second.0, third.0] == [1, 33, 34])
+            #expect(first.1.outcome == .failed("it was cancelled") && second.1.outcome == .failed("it was cancelled"))
+            #expect(second.1.duration == .zero, "it has not begun")
             // If the 33rd had been sent, its connection would have begun before that of the 34th.
-            #expect(await results.next() == (34, .answered(status: 200)))
+            #expect(third.1.outcome == .answered(status: 200))
             var connection = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
             #expect(poll(&connection, 1, 0) == 0)
             await withCheckedContinuation { done in edge.cancelAll { done.resume() } }

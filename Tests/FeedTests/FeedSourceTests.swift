@@ -185,6 +185,29 @@ struct FeedSourceTests {
         #expect(inherits(talk.given(.lead(term: 7))) == [])
     }
 
+    @Test("a process that starts inherits what another engine has claimed since, also if all of it is done")
+    func inheritedAtStart() {
+        var talk = Self.source([Self.position(9, done: 9)])
+        talk.given(.claim(claim(12, term: 2, engine: "b1")))
+        talk.given(.done(done(12, term: 2)))
+        talk.given(.hello(hello([hall: facts(last: 12, claimed: 12)])))
+        #expect(talk.given(.lead(term: 3)).contains(.inherited(site: berlin, hall, mayBeDown: false)))
+    }
+
+    @Test("what was taken of a former installation does not count in the numbers of the new one")
+    func inheritedFromNewInstallation() {
+        var talk = Self.leading()
+        for number in 1...10 {
+            talk.given(.message(message(number)))
+            talk.given(.acknowledged(topicName: topic(.cursor(hall))))
+        }
+        talk.given(.disconnected)
+        talk.given(.giveUp(site: berlin, hall))
+        talk.given(.connected)
+        talk.given(.hello(hello(life: "77aa", [hall: facts(last: 5, claimed: 5, done: 4)])))
+        #expect(talk.given(.lead(term: 3)).contains(.inherited(site: berlin, hall, mayBeDown: true)))
+    }
+
     @Test("an engine that comes back reports what its own disk and the site know of, if the broker has forgotten all")
     func forgetfulBroker() {
         var talk = Self.source([Self.position(9, done: 8)])
@@ -355,6 +378,34 @@ struct FeedSourceTests {
         #expect(talk.given(.hello(said(3))).contains(restored))
         talk.given(.helloEmptied)
         #expect(!talk.given(.hello(said(4))).contains(restored))
+    }
+
+    @Test("a restored site that is away does not wait, and a claim of its former life is no answer")
+    func restoredAndUnanswered() {
+        var talk = Self.source([Self.position(7, done: 7)])
+        talk.given(.hello(hello(session: 2, life: secondLife, [hall: facts(last: 7, claimed: 7)])))
+        talk.given(.claim(claim(7, engine: "b1")))
+        #expect(talk.machine.unansweredRestores == [berlin])
+        talk.given(.helloEmptied)
+        #expect(talk.machine.unansweredRestores == [])
+    }
+
+    @Test("a site whose hello is an old one waits, until it says a newer one, it or the connection is gone, or we lead")
+    func oldHelloIsUnanswered() {
+        func said(_ session: Int) -> FeedSource.Input { .hello(hello(session: session, [hall: facts(last: 9)])) }
+        func isUnanswered(after inputs: FeedSource.Input...) -> Bool {
+            var talk = Self.source()
+            for input in [said(3)] + inputs { talk.given(input) }
+            return talk.machine.unansweredRestores == [berlin]
+        }
+        #expect(!isUnanswered())
+        #expect(isUnanswered(after: said(2)))
+        #expect(isUnanswered(after: .claim(claim(9, session: 4))))
+        #expect(isUnanswered(after: .helloEmptied, .claim(claim(9, session: 4)), said(3)))
+        #expect(!isUnanswered(after: said(2), said(4)))
+        #expect(!isUnanswered(after: said(2), .helloEmptied))
+        #expect(!isUnanswered(after: said(2), .disconnected))
+        #expect(!isUnanswered(after: said(2), .lead(term: 1)))
     }
 
     @Test("what an engine claimed before its connection ended is reported when the site is back, once")
@@ -785,6 +836,35 @@ struct FeedSourceTests {
         talk.given(.connected)
         talk.given(.hello(hello([hall: facts(last: 10, claimed: 8, done: 7)])))
         #expect(talk.given(.lead(term: 1)).contains(.interrupted(place(9), first: 8)))
+    }
+
+    @Test("messages that are given up with others are not settled any more, and are reported later")
+    func givenUpWithOthers() {
+        var talk = Self.leading(facts(last: 10, claimed: 7))
+        talk.given(.acknowledged(topicName: topic(.cursor(hall))))
+        talk.given(.message(message(8)))
+        talk.given(.acknowledged(topicName: topic(.cursor(hall))))
+        talk.given(.disconnected)
+        talk.when(
+            .giveUp(site: berlin, hall), expect: .gaveUp([.init(site: berlin, button: hall, since: talk.now)]))
+        talk.when(.settled(place(8)), expect: .nothing)
+        talk.given(.connected)
+        talk.given(.hello(hello([hall: facts(last: 10, claimed: 8, done: 7)])))
+        #expect(talk.given(.lead(term: 1)).contains(.interrupted(place(8), first: 8)))
+    }
+
+    @Test("of more than 1024 open messages the first one still says since when they are given up")
+    func givenUpSince() {
+        var talk = Self.leading()
+        talk.wait(.seconds(2))
+        let since = talk.now
+        for number in 1...1100 {
+            talk.given(.message(message(number)))
+            talk.given(.acknowledged(topicName: topic(.cursor(hall))))
+            talk.wait(.milliseconds(1))
+        }
+        talk.given(.disconnected)
+        talk.when(.giveUp(site: berlin, hall), expect: .gaveUp([.init(site: berlin, button: hall, since: since)]))
     }
 
     @Test("what is open when an engine stops is reported by the engine that leads next, also if that is the same one")

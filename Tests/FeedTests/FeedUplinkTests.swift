@@ -317,10 +317,12 @@ struct FeedUplinkTests {
         var talk = Self.restored()
         let former = FeedFormer(last: 12, certain: 10, session: 5)
         let newLife = FeedLife(root: life, number: number).installation
+        #expect(!talk.machine.isRestoreUnanswered)
         talk.when(
             input, expect: .beganLife(number, [hall: former], evidence),
             .hello(
                 hello(session: 5, life: newLife, [hall: facts(last: 12, claimed: 8, former: former)])))
+        #expect(talk.machine.isRestoreUnanswered)
         // A press of the new life, a want of the former one, and one of the new one.
         talk.when(.recorded(hall, entry(13, at: talk.now)), expect: .nothing)
         talk.when(.want(after: 11, session: 5, life: life), expect: .nothing)
@@ -329,9 +331,23 @@ struct FeedUplinkTests {
             .claim(claim(11, life: newLife, session: 5)), expect: .term(1), .claimed(hall, 11))
         talk.when(
             .want(after: 11, session: 5, life: newLife), expect: .asked(session: 5), .read(hall, after: 11, count: 20))
+        #expect(!talk.machine.isRestoreUnanswered)
         talk.given(.read(hall, Self.entries(12...13, at: talk.now)))
         talk.given(.claim(claim(12, life: newLife, session: 5)))
         #expect(talk.machine.buttons[hall]?.facts.former == nil)
+    }
+
+    @Test("a process that finds messages of an earlier life waits for an engine that asks for the new ones")
+    func unansweredAtStart() {
+        var talk = UplinkTalk(
+            FeedUplink(topic: berlin, site: "berlin7", installation: life, life: 2),
+            at: Instant(sinceBoot: .seconds(100)))
+        let former = FeedFormer(last: 12, certain: 10, session: 5)
+        talk.given(.start([hall: FeedJournal(facts(last: 12, claimed: 8, former: former), first: 9)], term: 0))
+        talk.given(.connected(session: 6))
+        #expect(talk.machine.isRestoreUnanswered)
+        talk.given(.want(after: 8, session: 6, life: secondLife))
+        #expect(!talk.machine.isRestoreUnanswered)
     }
 
     @Test("a claim of what may have been sent, in an earlier session, is the usual claim")

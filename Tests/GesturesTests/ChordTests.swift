@@ -133,6 +133,43 @@ struct ChordTests {
         #expect(room.timed == ["click@100", "click@300"])
     }
 
+    @Test("when a chord fails, abandoned presses that waited for it are in no gesture, and the others are")
+    func abandoned() {
+        for abandoned in [[ButtonID.hall], [.hall, .kitchen], [.kitchen, .hall]] {
+            var room = Room(Self.click, chords: [Self.held])
+            room.hear(Button(id: .hall).event(.down, at: 0))
+            room.hear(Button(id: .kitchen).event(.down, at: 0))
+            room.now = room.now + .milliseconds(400)
+            room.handle(.abandoned(abandoned))
+            #expect(room.recogniser.deadline == nil)
+            room.rest()
+            #expect(room.gestures.map(\.word) == (abandoned.count == 1 ? ["click"] : []))
+            #expect(room.gestures.map(\.button) == (abandoned.count == 1 ? [.kitchen] : []))
+        }
+    }
+
+    @Test("an abandoned press that is in no chord is in no gesture, and time decides nothing about it")
+    func abandonedAlone() {
+        var room = Room(Vocabulary(patterns: [.click, .doubleClick]), usesButtonVerdicts: false)
+        for event in Button().events(of: Room.presses("0-50")).prefix(2) { room.hear(event) }
+        room.handle(.abandoned([.kitchen]))
+        #expect(room.recogniser.deadline == nil)
+        room.rest()
+        #expect(room.gestures.isEmpty)
+    }
+
+    @Test("the partners of a button are the others of its chord while all are down")
+    func partners() {
+        var room = Room(Self.click, chords: [Self.pair])
+        room.hear(Button(id: .hall).event(.down, at: 0))
+        #expect(room.recogniser.partners(of: .hall) == [])
+        room.hear(Button(id: .kitchen).event(.down, at: 0))
+        #expect(room.recogniser.partners(of: .hall) == [.kitchen])
+        #expect(room.recogniser.partners(of: .kitchen) == [.hall])
+        room.hear(Button(id: .kitchen).event(.up(.open), at: 3000))
+        #expect(room.recogniser.partners(of: .hall) == [])
+    }
+
     @Test("presses that wait for a chord are reported when a reload removes the chord")
     func reload() {
         var room = Room(Self.click, chords: [Self.held])

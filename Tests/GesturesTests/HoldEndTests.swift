@@ -165,10 +165,10 @@ struct HoldEndTests {
         "an inherited button ends no hold with an up that came before a hold, and no hold that was told before",
         arguments: vocabularies)
     func inheritedClick(vocabulary: Vocabulary) {
-        for mayBeDown in [true, false] {
+        for (mayBeDown, press) in [(true, "4000-4200"), (true, "4000-4700"), (false, "4000-4200")] {
             var room = Self.held(Room(vocabulary))
             room.handle(.inherited(.kitchen, mayBeDown: mayBeDown))
-            let click = Button().events(of: Room.presses("4000-4200"))
+            let click = Button().events(of: Room.presses(press))
             if !mayBeDown { room.hear(click[0]) }
             room.hear(click[1])
             room.rest()

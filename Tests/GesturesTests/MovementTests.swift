@@ -27,6 +27,17 @@ struct MovementTests {
         #expect(room.told[2].at == .start + .milliseconds(120))
     }
 
+    @Test("a turn that is collected is undecided, and so is a press that is down")
+    func undecided() {
+        var room = room([.milliseconds(100)])
+        room.handle(turn(3))
+        #expect(room.recogniser.hasUndecided(of: .sofa))
+        room.rest()
+        #expect(!room.recogniser.hasUndecided(of: .sofa))
+        room.hear(Button(id: .sofa).event(.down, at: 0))
+        #expect(room.recogniser.hasUndecided(of: .sofa))
+    }
+
     @Test("a dial that is turned back to where it was reports nothing")
     func back() {
         var room = room([.milliseconds(100)])

@@ -110,6 +110,18 @@ struct OverheardPressesTests {
         #expect(feed.hasHandled(Self.down(1)))
     }
 
+    @Test("a press is over if a later one of its button and boot was handled, although it was not heard")
+    func over() {
+        var feed = Self.feed()
+        Self.hear(2, &feed)
+        Self.hearClaim(2, &feed)
+        #expect(!feed.hasHandled(Self.down(1)) && feed.isOver(Self.down(1)))
+        #expect(!feed.isOver(Self.down(3)))
+        var afterReboot = Self.down(1)
+        afterReboot.bootID = 8
+        #expect(!feed.isOver(afterReboot))
+    }
+
     @Test(
         "a claim says nothing about messages from before another installation or life of the site",
         arguments: ["9f3c.2", "77aa"])

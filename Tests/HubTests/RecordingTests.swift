@@ -422,6 +422,20 @@ struct RecordingTests {
         #expect(try JSONValue.object([.init("x", binary)]).octets("x").count == bound)
     }
 
+    @Test("the secrets of rules that were refused before the start are in no line")
+    func secretsOfRefusedRules() {
+        let configuration = HubConfiguration(
+            version: "0", refusedValues: ConfidentialValues(["copper-4711"], marks: ["copper-4711": "***word***"]))
+        let stored = StoredState(installationID: "00ff")
+        var hub = Hub(configuration, stored: stored, rules: RuleSet())
+        let now = Instant(nanoseconds: 0)
+        let startedAt = UTCTime(milliseconds: 1_795_000_000_000)
+        _ = hub.beginRecording(
+            RecordingHeader(startedAt: startedAt, configuration: configuration, stored: stored), at: now)
+        let line = hub.recordedLine(.brokerDisconnected("it said copper-4711"), at: now)
+        #expect(line?["reason"] == "it said ***word***")
+    }
+
     @Test("an ended recording gets no more lines, and no reports are collected for it")
     func ended() {
         var hub = Hub(RecordingTests.header.configuration, stored: RecordingTests.header.stored, rules: RuleSet())

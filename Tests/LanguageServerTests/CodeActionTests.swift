@@ -146,6 +146,12 @@ struct CodeActionTests {
         #expect(Self.titles(text, line: 8) == titles)
     }
 
+    @Test("a change that writes over blanks adds what it writes")
+    func addition() {
+        let text = Self.rule("").replacing("{log: clicked}", with: "\n      - log: a\n        publish: {topic: b}")
+        #expect(Self.titles(text, line: 9) == ["*Add - "])
+    }
+
     @Test("a key without a value can be removed, unless it is required")
     func emptyKey() {
         #expect(Self.titles(Self.rule("    description:"), line: 9) == ["*Remove description:"])

@@ -274,6 +274,12 @@ struct CompletionTests {
         let answer = editor.ask("completion", "/home.yaml", 3, 37).description
         #expect(answer.contains("token"))
         #expect(!answer.contains("hunter2"))
+        let states = "version: 1\nstates: {door: {topic: !secret token}, lux: {topic: home/lux}}\n"
+        editor.open("/states.yaml", states)
+        let step = "rules: [{actions: {publish: {topic: "
+        editor.change("/states.yaml", version: 2, ["text": .string(states + step)])
+        let topics = editor.ask("completion", "/states.yaml", 2, step.count)["result"]?["items"]?.arrayValue ?? []
+        #expect(topics.map { $0["label"] } == ["home/lux"])
     }
 
     @Test("after an exclamation mark, the tags that a value may have")
@@ -329,6 +335,33 @@ struct CompletionTests {
         // While the text is no YAML, the names of the last one that was stay.
         editor.wait(.seconds(1))
         #expect(labels(topic, lines - 1, topic.count, version: 5) == ["home/bell", "home/door", "home/lamp"])
+    }
+
+    @Test("topics are those of the last check of a text that changes, and a key without a value gives none")
+    func changedTopics() {
+        let text = """
+            version: 1
+            states: {door: {topic: home/door}, bell: {topic: }}
+            rules:
+              - id: a
+                triggers: {at: "21:00"}
+                actions:
+                  - publish:
+                      topic:
+                  - publish: {topic: home/bell}
+
+            """
+        var editor = Editor.ready()
+        editor.open("/r/home.yaml", text)
+        let changed = text.replacing("home/bell", with: "home/lamp")
+        editor.change("/r/home.yaml", version: 2, ["text": .string(changed)])
+        editor.wait(.seconds(1))
+        #expect(editor.problems("/r/home.yaml") == ["E114:2", "E114:8"])
+        let line = "      - publish: {topic: "
+        editor.change("/r/home.yaml", version: 3, ["text": .string(changed + line)])
+        let answer = editor.ask("completion", "/r/home.yaml", 9, line.count)
+        let items = answer["result"]?["items"]?.arrayValue ?? []
+        #expect(items.map { $0["label"] } == ["home/door", "home/lamp"])
     }
 
     @Test("the text before the cursor is replaced, also after characters of two units")

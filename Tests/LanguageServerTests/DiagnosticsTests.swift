@@ -130,6 +130,20 @@ struct DiagnosticsTests {
         #expect(editor.problems("/r/parts/deep/b.yaml") == [])
     }
 
+    @Test("a file is checked alone after another program has removed the entry file of its set")
+    func entryIsGone() {
+        let rules = "rules:\n  - id: a\n    triggers: {button: kitchen, event: click}\n    actions: {log: x}\n"
+        var editor = Editor.ready([
+            "/r/home.yaml": "version: 1\ninclude: room.yaml\nbuttons: {kitchen: BF12-C34567}\n", "/r/room.yaml": rules,
+        ])
+        editor.open("/r/room.yaml")
+        #expect(editor.problems("/r/room.yaml") == [])
+        editor.disk["/r/home.yaml"] = nil
+        editor.change("/r/room.yaml", version: 2, ["text": .string(rules + "# x\n")])
+        editor.wait(.seconds(1))
+        #expect(editor.problems("/r/room.yaml") == ["E202:1", "E301:3"])
+    }
+
     @Test("a new file that is not saved belongs to the set that includes it")
     func newFile() {
         for include in ["new.yaml", "\"*.yaml\""] {

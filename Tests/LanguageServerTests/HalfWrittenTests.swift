@@ -141,6 +141,24 @@ struct HalfWrittenTests {
             answer["error"]?["message"] == "/r/home.yaml is not valid YAML, so its names are not known.", "\(answer)")
     }
 
+    @Test("a half-written file keeps its names, also if another file of its set was never valid YAML")
+    func neverComplete() {
+        let text = """
+            version: 1
+            include: room.yaml
+            rules:
+              - id: a
+                triggers: {at: "21:00"}
+                actions: {publish: {topic: home/bell}}
+
+            """
+        var editor = Editor.ready(["/r/home.yaml": text, "/r/room.yaml": "rules: [\n"])
+        editor.open("/r/home.yaml")
+        let labels = Self.labels(&editor, "/r/home.yaml", text, "  - id: b\n    actions: {publish: {topic: |")
+        #expect(labels == ["home/bell"])
+        #expect(editor.problems("/r/room.yaml").allSatisfy { $0.hasPrefix("E101") })
+    }
+
     @Test("a file below an entry file that was never valid YAML is not taken for a set of its own")
     func neverValid() {
         var editor = Editor.ready([

@@ -84,6 +84,19 @@ struct ClockScenarioTests {
         }
     }
 
+    @Test("the log has the times of rules that a set clock has passed over")
+    func missedTimes() {
+        let rules: HouseRules = """
+            version: 1
+            location: {latitude: 52.09, longitude: 5.12, timezone: UTC}
+            rules: [{id: noon, triggers: {at: "12:00"}, actions: {log: noon}}]
+            """
+        var house = Household([Household.kitchen], rules: rules)
+        house.wait(.seconds(5))
+        Self.jump(&house, 3600)
+        #expect(house.logged.contains { $0.hasPrefix("rule noon has missed ") }, "\(house.logged)")
+    }
+
     @Test("a condition on the time uses the clock as it is set now, and setting the clock starts no rule")
     func timeOfDay() {
         var house = Self.house()

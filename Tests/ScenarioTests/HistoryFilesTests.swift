@@ -61,7 +61,7 @@ struct HistoryFilesTests {
         #expect(try Self.read([(30, 0), (20, 0)], since: 25) == [30, 20])
     }
 
-    @Test("after a full disk, the history between two segments is missing, and what was before is there")
+    @Test("after a full disk, a part of the history is missing, and a segment with another line is unreadable")
     func fullDisk() throws {
         func gaps(_ segments: [(number: Int, octets: [UInt8])]) throws -> [String] {
             let directory = TemporaryDirectory()
@@ -78,6 +78,7 @@ struct HistoryFilesTests {
         let time = "\(Self.time(2))"
         #expect(try gaps([(1, first), (2, []), (4, next)]) == ["a part of the history is missing before \(time)"])
         #expect(try gaps([(2, []), (4, next)]) == ["the history has nothing of the time before \(time)"])
+        #expect(try gaps([(1, first + Array("no line\n".utf8) + first)]) == ["unreadable"])
     }
 
     @Test("times at the limits of their type are read", arguments: 1...40 as ClosedRange<UInt64>)

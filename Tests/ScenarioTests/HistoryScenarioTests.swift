@@ -293,6 +293,13 @@ struct HistoryScenarioTests {
         "random numbers after waits of a run are shown as they were sent, although each timer fired late",
         arguments: [
             (numbers: 1, steps: ["{delay: 3s}", dice]),
+            // A message arrives during the wait.
+            (
+                numbers: 1,
+                steps: [
+                    "{delay: 3s}", #"{wait: {until: "states.door == 'open'", timeout: 3s}, else: {log: closed}}"#, dice,
+                ]
+            ),
             (
                 numbers: 6,
                 steps: [
@@ -316,9 +323,11 @@ struct HistoryScenarioTests {
         var house = Household(rules: rules, history: HouseHistory(), isWitnessed: true)
         house.pairAll()
         house.timerLateness = .milliseconds(7)
-        for _ in 0..<3 {
+        for number in 0..<3 {
             house.press("kitchen", .click)
-            house.wait(.seconds(20))
+            house.wait(.seconds(4))
+            house.say("closed \(number)", on: "home/door")
+            house.wait(.seconds(16))
         }
         let sent = house.published.filter { $0.topicName == "home/dice" }.map {
             String(decoding: $0.payload, as: UTF8.self)

@@ -124,6 +124,31 @@ struct HistorySecretsTests {
         #expect(result.notes.contains { $0.contains("state mode") && $0.contains("secret") }, "\(result.notes)")
     }
 
+    @Test("what follows a program is uncertain if its output was a long secret", arguments: [true, false])
+    func output(isSecret: Bool) throws {
+        func rules(_ payload: String) -> HouseRules {
+            HouseRules(
+                """
+                version: 1
+                buttons: {hall: "80:E4:DA:00:00:02"}
+                rules:
+                  - id: hall
+                    triggers: {button: hall, event: click}
+                    actions: [{run: [measure]}, {publish: {topic: home/is, payload: \(payload)}}, {log: !env_var FOO}]
+                """, in: LoadInputs(variables: ["FOO": "a secret text"]))
+        }
+        var house = Household(rules: rules("1"), history: HouseHistory(), isWitnessed: true)
+        house.pairAll()
+        house.programsEnd = false
+        house.press("hall", .click)
+        house.wait(.seconds(5))
+        house.endPrograms(saying: isSecret ? "a secret text" : "another text")
+        house.wait(.seconds(5))
+        let result = try HistoryScenarioTests.compare(house, with: rules("2"))
+        let deeds = result.differences.flatMap(\.after).filter { $0.kind == "publish" }
+        #expect(deeds.map(\.isUncertain) == [isSecret])
+    }
+
     @Test("a button whose address is of !env_var is known in a replay", arguments: ["a long value", "on"])
     func button(foo: String) throws {
         let values = ["HALL": "80:E4:DA:00:00:02", "FOO": foo]

@@ -94,10 +94,12 @@ struct PressIdentityTests {
         #expect(shown == one + one)
     }
 
-    @Test("a recorded result that comes later in a run is no difference, and a longer delay is one")
-    func results() throws {
+    @Test(
+        "a recorded result that comes later in a run is no difference, and a longer delay is one",
+        arguments: ["{log: ended}, ", ""])
+    func results(action: String) throws {
         func rules(_ other: String?, delay: String = "1s") -> HouseRules {
-            Self.rules(and: other, actions: "[{run: [notify]}, {log: ended}, {delay: \(delay)}, {log: later}]")
+            Self.rules(and: other, actions: "[{run: [notify]}, \(action){delay: \(delay)}, {log: later}]")
         }
         let house = Self.house(rules("event: double_click"), Array(repeating: .click, count: 3))
         // Without the rule for double clicks, the program begins half a second before the recorded result.

@@ -123,12 +123,12 @@ struct ConnectionEventTests {
         #expect(line.events - before == 5)
     }
 
-    @Test("a peripheral that transmits also receives, and rests again afterwards")
-    func early() {
+    @Test(
+        "a peripheral that transmits also receives, and rests again afterwards", arguments: [true, false])
+    func early(isCentralFirst: Bool) {
         var line = Self.lazy()
         let before = line.events
-        line.send(1, from: 0)
-        line.send(2, from: 1)
+        for station in isCentralFirst ? [0, 1] : [1, 0] { line.send(station == 0 ? 1 : 2, from: station) }
         line.wait(until: .milliseconds(460))
         #expect(line.arrival(of: 1, at: 1) == .milliseconds(450))
         #expect(line.arrival(of: 2, at: 0) == .milliseconds(450))
@@ -136,6 +136,36 @@ struct ConnectionEventTests {
         line.wait(until: .milliseconds(660))
         #expect(line.arrival(of: 3, at: 1) == .milliseconds(650))
         #expect(line.events - before == 2)
+    }
+
+    @Test("what is sent after new parameters arrives before they take effect, and does not hasten them")
+    func duringUpdate() {
+        var line = Line()
+        line.update(interval: 80, latency: 1)
+        line.send(1, from: 0)
+        line.wait(until: .milliseconds(60))
+        line.send(2, from: 1)
+        line.wait(until: .milliseconds(360))
+        #expect(line.arrival(of: 1, at: 1) == .milliseconds(50))
+        #expect(line.arrival(of: 2, at: 0) == .milliseconds(100))
+        #expect(line.updates == [.milliseconds(350), .milliseconds(350)])
+    }
+
+    @Test("what the peripheral receives when it transmits overtakes new parameters that were to take effect before it")
+    func overtakingUpdate() {
+        var line = Line()
+        line.update(interval: 80, latency: 9)
+        // The peripheral listens at 1350 and 2350 ms.
+        line.wait(until: .milliseconds(1300))
+        line.update(interval: 80, latency: 0)
+        line.wait(until: .milliseconds(1400))
+        line.send(1, from: 0)
+        line.wait(until: .milliseconds(1460))
+        line.send(2, from: 1)
+        line.wait(until: .milliseconds(2000))
+        #expect(line.arrival(of: 1, at: 1) == .milliseconds(1550))
+        #expect(line.arrival(of: 2, at: 0) == .milliseconds(1550))
+        #expect(line.updates.suffix(2) == [.milliseconds(1950), .milliseconds(1950)])
     }
 
     @Test("the events of a link that has ended stay counted")

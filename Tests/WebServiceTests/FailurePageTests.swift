@@ -8,6 +8,7 @@ struct FailurePageTests {
         "a browser that opens an address wants a page, and programs and scripts do not",
         arguments: [
             (["text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"], true), (["*/*", "Text/HTML;level=1"], true),
+            (["application/xml, text/html ;q=0.9"], true),
             (["*/*"], false), (["text/event-stream"], false), (["application/json, text/htmlx"], false), ([], false),
         ])
     func wanted(accept: [String], isWanted: Bool) {

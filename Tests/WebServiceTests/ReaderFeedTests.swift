@@ -250,6 +250,25 @@ struct ReaderFeedTests {
         #expect(again.contains(.write(Self.second, Self.gone(ReaderFeed.silence))))
     }
 
+    @Test("a daemon that ended without an answer has time again when it is connected, and is told of again")
+    func silentDaemonRestarts() {
+        var talk = Self.connected()
+        for _ in 0...ReaderFeed.patience {
+            talk.wait(ReaderFeed.beatInterval)
+            talk.given(.timerFired)
+        }
+        talk.given(.disconnected(Self.refused))
+        talk.given(.socketChanged)
+        talk.given(.connected(life: "b"))
+        talk.when(Self.open(Self.second), expect: .write(Self.second, Self.comment))
+        var told: [[ReaderFeed.Effect]] = []
+        for _ in 0...ReaderFeed.patience {
+            talk.wait(ReaderFeed.beatInterval)
+            told.append(talk.given(.timerFired).filter { $0 == .write(Self.second, Self.gone(ReaderFeed.silence)) })
+        }
+        #expect(told.map(\.count) == [0, 0, 1])
+    }
+
     @Test("the daemon is left a minute after the last reader, unless another comes")
     func linger() {
         var talk = Self.connected()

@@ -252,7 +252,7 @@ extension Air {
             pass(.unlinked(receiver.handle, reason: reason), to: receiver.station, at: now, &effects)
             pass(.unlinked(sender.handle, reason: .localHostTerminated), to: sender.station, at: now, &effects)
         case .parameters(let status, let parameters):
-            links[index].change(parameters, at: now)
+            links[index].change(parameters)
             let update = { (end: AirLink.End) in
                 VirtualController.Input.parametersUpdated(end.handle, status, parameters)
             }

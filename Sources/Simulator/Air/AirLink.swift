@@ -77,11 +77,10 @@ extension AirLink {
         attended = time
     }
 
-    mutating func change(_ parameters: ConnectionParameters, at now: Instant) {
-        attendedCount = attendedEvents(until: now)
+    /// The new parameters take effect in the event that was attended last, with which they have arrived.
+    mutating func change(_ parameters: ConnectionParameters) {
         self.parameters = parameters
-        anchor = now
-        attended = now
+        anchor = attended
     }
 
     private func first(of step: Duration, from start: Instant, after now: Instant) -> Instant {

@@ -225,9 +225,10 @@ package struct ReaderFeed: Sendable {
     /// True if the daemon is connected and has not answered in time, because it is stopped or hangs.
     private var isSilent: Bool { link == .connected && quietBeats > Self.patience }
 
-    /// Asks a daemon that has sent nothing since the last beat whether it is alive, once until it answers.
+    /// Asks a daemon that has sent nothing since the last beat whether it is alive, once until it answers. There are beats only while
+    /// there are readers.
     private mutating func examine() {
-        guard link == .connected, !readers.isEmpty, !isSilent else { return }
+        guard link == .connected else { return }
         quietBeats += 1
         if quietBeats == 1 { emit(.request(BridgeRequestName.healthCheck.rawValue)) }
         if isSilent { tell(Self.silence) }
