@@ -167,6 +167,8 @@ extension FeedSource {
                     button.formerOpen = FormerOpen(place: place, first: done + 1)
                 }
                 button.accounted = min(former.number, certain)
+            } else {
+                button.accounted = 0
             }
         } else if let own = button.claim, own.installation != hello.installation {
             // Another engine has claimed in this life, and has reported what was interrupted in the former one.

@@ -153,7 +153,7 @@ extension LanguageServer {
     }
 
     /// The topics that are written in the files of a set, at its last check. Values of secrets are none of them.
-    private func topics(_ path: String) -> [String] {
+    func topics(_ path: String) -> [String] {
         var topics: Set<String> = []
         for names in lastCompleteSet(of: path)?.names.values ?? [:].values { topics.formUnion(names.topics) }
         return topics.sorted()
@@ -175,7 +175,9 @@ extension LanguageServer {
             let includesGroups = place.path == nil && place.includesGroups
             return set.buttons.map { ($0.name, $0.model.rawValue) }
                 + (includesGroups ? set.groups.keys.sorted().map { ($0, "group") } : [])
-        case .state: return set.states.map { ($0.name, $0.topicName) }
+        case .state:
+            let written = Set(topics(path))
+            return set.states.map { ($0.name, written.contains($0.topicName) ? $0.topicName : "state") }
         case .variable: return set.variables.map { ($0.name, $0.type.rawValue) }
         case .script: return set.scripts.map { ($0.name, "script") }
         case .rule: return set.rules.map { ($0.id, $0.alias) }

@@ -85,9 +85,11 @@ extension LanguageServer {
             guard let state = checked?.readable?.states.first(where: { $0.name == name.name }) else {
                 return title + "a state"
             }
-            var text = "a state of type \(state.type.rawValue), from the topic `\(state.topicName)`"
-            if !state.pointer.isEmpty { text += " at `\(state.pointer)`" }
-            return title + text
+            let text = "a state of type \(state.type.rawValue)"
+            // A topic that is written in no file is the value of a secret.
+            guard topics(path).contains(state.topicName) else { return title + text }
+            return title + text + ", from the topic `\(state.topicName)`"
+                + (state.pointer.isEmpty ? "" : " at `\(state.pointer)`")
         case .variable:
             guard let variable = checked?.readable?.variables.first(where: { $0.name == name.name }) else {
                 return title + "a variable"

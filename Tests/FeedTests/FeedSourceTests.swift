@@ -208,6 +208,13 @@ struct FeedSourceTests {
         #expect(talk.given(.lead(term: 3)).contains(.inherited(site: berlin, hall, mayBeDown: true)))
     }
 
+    @Test("what was done of a former installation does not count in the numbers of the new one")
+    func interruptedFromNewInstallation() {
+        var talk = Self.source([Self.position(4, done: 4)])
+        talk.given(.hello(hello(session: 2, life: "77aa", [hall: facts(last: 5, claimed: 5, done: 2)])))
+        #expect(talk.given(.lead(term: 2)).contains(.interrupted(place(5, life: "77aa"), first: 3)))
+    }
+
     @Test("an engine that comes back reports what its own disk and the site know of, if the broker has forgotten all")
     func forgetfulBroker() {
         var talk = Self.source([Self.position(9, done: 8)])

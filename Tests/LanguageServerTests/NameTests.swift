@@ -220,6 +220,27 @@ struct NameTests {
         }
     }
 
+    @Test("a state shows its topic unless that is the value of a secret")
+    func secretTopic() {
+        var editor = Editor.ready(["/secrets.yaml": "token: hunter2\n"])
+        let condition = "rules: [{id: a, triggers: {button: any, event: click}, conditions: states.door && states.lux,"
+        let text =
+            "version: 1\nstates: {door: {topic: !secret token, type: boolean}, lux: {topic: home/lux, type: boolean}}\n"
+            + condition + " actions: {log: x}}]\n"
+        editor.open("/r.yaml", text)
+        func hover(_ state: String) -> String? {
+            guard let range = condition.firstRange(of: state) else { return nil }
+            let character = condition.distance(from: condition.startIndex, to: range.lowerBound)
+            return editor.ask("hover", "/r.yaml", 2, character)["result"]?["contents"]?["value"]?.stringValue
+        }
+        #expect(hover("lux") == "**lux**: a state of type boolean, from the topic `home/lux`")
+        #expect(hover("door") == "**door**: a state of type boolean")
+        editor.change("/r.yaml", version: 2, ["text": .string(text.replacing(" && states.lux", with: " && states."))])
+        let column = condition.count - " && states.lux,".count + " && states.".count
+        let answer = editor.ask("completion", "/r.yaml", 2, column).description
+        #expect(answer.contains("door") && !answer.contains("hunter2"))
+    }
+
     @Test("an editor without Markdown gets plain text")
     func plainText() {
         var editor = Editor.ready(
