@@ -51,6 +51,39 @@ struct RecordRingTests {
         }
     }
 
+    @Test("the octets of a press do not change, because the next version reads them")
+    func format() {
+        let cursor = EventCursor(bootID: 0x0403_0201, eventCount: 0x0807_0605, smallEventCount: 9)
+        let progress = StoreChange.progress(
+            ButtonID(BluetoothAddress(rawValue: 0x8090_A0B0_C0D0)), cursor, recogniser: "a\u{E9}", pressCount: 1,
+            sequence: 2, publishWatermark: -1, seen: UTCTime(milliseconds: 0x0102))
+        let button: [UInt8] = [0xD0, 0xC0, 0xB0, 0xA0, 0x90, 0x80, 0, 0]
+        let counters: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0]
+        let zeros = [UInt8](repeating: 0, count: 7)
+        let minusOne = [UInt8](repeating: 0xFF, count: 8)
+        var expected: [UInt8] = [1] + button + counters
+        expected += [3, 0, 0, 0, 0x61, 0xC3, 0xA9, 1] + zeros + [2] + zeros + minusOne
+        expected += [1, 2, 1, 0, 0, 0, 0, 0, 0]
+        #expect(RingRecord([progress]).encoded() == expected)
+        let run = StoredRun(
+            id: 0x0A0B, rule: "r", button: nil, event: cursor, startedAt: UTCTime(milliseconds: -1))
+        expected = [3, 0x0B, 0x0A, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0x72, 0] + counters + minusOne
+        #expect(RingRecord([.runStarted(run)]).encoded() == expected)
+    }
+
+    @Test("a text of any length is encoded", arguments: [0, 1, 60, 61, 62, 63, 64, 200, 300, 5000])
+    func longTexts(length: Int) {
+        let text = String(repeating: "r", count: length)
+        let changes: [StoreChange] = [
+            .runStarted(.example(1, Self.button, rule: text)), .runEnded(1), .fact(Self.button, .nickname(text)),
+            .runStarted(.example(2, Self.button, rule: text)),
+        ]
+        for count in 1...changes.count {
+            let changes = Array(changes.prefix(count))
+            #expect(RingRecord(decoding: RingRecord(changes).encoded())?.changes == changes)
+        }
+    }
+
     @Test("random octets are no record that an encoder did not make", arguments: 0..<50 as Range<UInt64>)
     func random(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
