@@ -135,6 +135,53 @@ struct RecordRingTests {
         for number in [0, 5000, UInt64(Int64.max), .max] { #expect(contents.records(after: number).records == []) }
     }
 
+    @Test("a record of one slot that is written in its place has the octets of one that is copied there")
+    func inPlace() throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        let ring = try RecordRing(
+            directory.path + "/ring", at: RingPosition(epoch: Self.epoch, number: 1020), after: 1020)
+        var (number, records): (UInt64, [[StoreChange]]) = (1020, [])
+        // The payloads have 42 octets more than the text, and a slot has room for 232.
+        for length in [0, 100, 189, 190, 191, 1000, 3] {
+            let changes: [StoreChange] = [
+                .runStarted(
+                    StoredRun(
+                        id: UInt64(length), rule: String(repeating: "r", count: length), button: Self.button,
+                        event: EventCursor(), startedAt: UTCTime(milliseconds: 1)))
+            ]
+            let record = RingRecord(changes)
+            let payload = record.encoded()
+            #expect(payload.count == 42 + length)
+            let slotCount = RingContents.slotCount(of: payload)
+            let place = ring.appendInPlace(record, after: 1020)
+            #expect(place == (slotCount == 1 ? RingPlace(number: number + 1, isInRing: true) : nil))
+            let start = RingContents.offset(of: number + 1)
+            number = (place ?? ring.append(payload, after: 1020)).number
+            records.append(changes)
+            let octets = readFile(directory.path + "/ring")
+            #expect(Self.found(octets, after: 1020) == records)
+            guard place != nil else { continue }
+            #expect(
+                Array(octets[start..<start + RingContents.slotLength])
+                    == RingContents.encoded(payload, first: number, epoch: Self.epoch))
+        }
+    }
+
+    @Test("a record is not written in its place if the ring is full, or is not mapped")
+    func notInPlace() throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        let ring = try RecordRing(directory.path + "/ring", at: RingPosition(epoch: 1, number: 0), after: 0)
+        let record = RingRecord([.runEnded(1)])
+        for _ in 0..<RingContents.slotCount { #expect(ring.appendInPlace(record, after: 0)?.isInRing == true) }
+        let octets = readFile(directory.path + "/ring")
+        #expect(ring.appendInPlace(record, after: 0) == nil && readFile(directory.path + "/ring") == octets)
+        #expect(ring.appendInPlace(record, after: 1) == RingPlace(number: 1024, isInRing: true))
+        let written = try RecordRing(
+            directory.path + "/written", at: RingPosition(epoch: 1), after: 0, isMappable: false)
+        #expect(written.appendInPlace(record, after: 0) == nil)
+        #expect(written.append(record.encoded(), after: 0) == RingPlace(number: 1, isInRing: true))
+    }
+
     @Test("every prefix of a ring and every flipped octet leaves the first records, and never another one")
     func damaged() throws {
         let octets = try Self.ring(in: TemporaryDirectory(in: "/dev/shm"), isMappable: false)
