@@ -15,9 +15,13 @@ struct AsciiTextTests {
 
     /// Each number of digits, at both of its ends.
     private static let numbers: [Int64] = {
-        let powers = (0...18).map { (0..<$0).reduce(1 as Int64) { power, _ in power * 10 } }
-        let ends = powers.flatMap { [$0 - 1, $0, $0 + 1, $0 * 9 / 10 * 7] } + [0, .max, .max - 1]
-        return ends + ends.map { -$0 } + [.min, .min + 1] + (0...1000)
+        var numbers = Array(0...1000 as ClosedRange<Int64>) + [.max, .min, .min + 1]
+        var power: Int64 = 1
+        for _ in 0...17 {
+            power *= 10
+            for number in [power - 1, power, power + 1, power / 10 * 7] { numbers += [number, -number] }
+        }
+        return numbers
     }()
 
     @Test("a number has the digits that Swift gives it")
