@@ -31,6 +31,8 @@ package func runDaemon(
     case .usage(let sentence):
         stop(sentence, .usage)
     case .run(let options):
+        // The thread of the store would otherwise have a heap of its own, and what the start frees would stay unused in this one.
+        linux_use_one_heap()
         harden()
         exit(run(options, commit: commit, homepage: homepage, trialParts))
     }

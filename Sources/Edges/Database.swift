@@ -19,6 +19,8 @@ package final class Database {
     package var keepsWALOnClose: Bool {
         didSet { _ = csqlite_keep_wal_on_close(handle, keepsWALOnClose ? 1 : 0) }
     }
+    /// SQLite's result code for its configuration, which precedes the first connection of the process.
+    static let configurationCode = csqlite_allocate_single_pages()
     private let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
 
@@ -36,6 +38,8 @@ package final class Database {
     package init(
         path: String, busyTimeout: Duration, keepsWALOnClose: Bool = false, access: Access = .write
     ) throws(DatabaseFailure) {
+        // If it fails, SQLite only uses more memory.
+        _ = Self.configurationCode
         var opened: OpaquePointer?
         let isReadOnly = access != .write
         let flags = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE

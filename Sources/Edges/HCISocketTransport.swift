@@ -24,8 +24,10 @@ package final class HCISocketTransport: HCITransport {
     /// The N of hciN.
     package let index: UInt16
     private var handler: (@ReactorActor (HCITransportEvent) -> Void)?
-    /// Reused, because allocating 64 KiB for every packet makes the allocator trim its heap each time.
-    private var buffer = [UInt8](repeating: 0, count: H4Framer.maximumPacketLength)
+    /// Packets are at most 1,029 octets long: Linux refuses longer ones from a controller (`HCI_MAX_FRAME_SIZE`).
+    nonisolated static let maximumPacketLength = 4096
+    /// Reused for each packet.
+    private var buffer = [UInt8](repeating: 0, count: maximumPacketLength)
     /// Changes with every `open` and `close`, so that results of earlier attempts are ignored.
     private var generation: UInt64 = 0
     private var retry: Timer?
@@ -135,11 +137,16 @@ package final class HCISocketTransport: HCITransport {
         handler?(.opened)
     }
 
-    /// Receives one packet, because each read returns one. The loop calls again while there are more.
+    /// Receives one packet, because each call returns one. The loop calls again while there are more.
+    ///
+    /// A longer packet than `maximumPacketLength` would arrive without its end, so it is a failure.
     private func receive() {
         guard watch != nil else { return }
-        let result = read(descriptor, &buffer, buffer.count)
-        if result > 0 {
+        // With MSG_TRUNC the result is the length of the packet, also if the packet is longer than the buffer.
+        let result = recv(descriptor, &buffer, buffer.count, Int32(MSG_TRUNC))
+        if result > buffer.count {
+            fail(.adapterLost(index: index))
+        } else if result > 0 {
             handler?(.received(Array(buffer.prefix(result))))
         } else if result == 0 || (errno != EAGAIN && errno != EINTR) {
             fail(.adapterLost(index: index))

@@ -108,14 +108,6 @@ package final class RecordRing {
             return RingPlace(number: lastNumber, isInRing: false)
         }
         lastNumber += UInt64(RingContents.slotCount(of: payload))
-        if let memory, lastNumber == first {
-            // The record of a press usually needs one slot, and is written into the mapped file without a copy.
-            RingContents.encode(
-                payload, 0, first: first, epoch: epoch,
-                to: UnsafeMutableRawBufferPointer(
-                    start: memory + RingContents.offset(of: first), count: RingContents.slotLength))
-            return RingPlace(number: lastNumber, isInRing: true)
-        }
         let slots = RingContents.encoded(payload, first: first, epoch: epoch)
         // A record at the end of the file continues after the header.
         let start = RingContents.offset(of: first)
@@ -128,8 +120,26 @@ package final class RecordRing {
         return RingPlace(number: lastNumber, isInRing: isWritten)
     }
 
+    /// Adds a record that fits into one slot of a mapped file, as that of a press usually does. It is written into the file
+    /// without a copy.
+    ///
+    /// - Returns: `nil` if that is not possible. Nothing has been added then.
+    package func appendInPlace(_ record: RingRecord, after coveredNumber: UInt64) -> RingPlace? {
+        let number = lastNumber + 1
+        guard let memory, hasRoom(forSlots: 1, after: coveredNumber) else { return nil }
+        let slot = UnsafeMutableRawBufferPointer(
+            start: memory + RingContents.offset(of: number), count: RingContents.slotLength)
+        guard RingContents.encode(record, number: number, epoch: epoch, to: slot) else { return nil }
+        lastNumber = number
+        return RingPlace(number: number, isInRing: true)
+    }
+
     package func hasRoom(for payload: [UInt8], after coveredNumber: UInt64) -> Bool {
-        let last = lastNumber + UInt64(RingContents.slotCount(of: payload))
+        hasRoom(forSlots: RingContents.slotCount(of: payload), after: coveredNumber)
+    }
+
+    private func hasRoom(forSlots count: Int, after coveredNumber: UInt64) -> Bool {
+        let last = lastNumber + UInt64(count)
         return last - min(coveredNumber, lastNumber) <= UInt64(RingContents.slotCount) && last <= Self.largestNumber
     }
 

@@ -154,21 +154,41 @@ package struct RingContents: Sendable {
     /// - Parameters:
     ///   - index: the place of the slot among those of the record.
     ///   - number: the number of the record's first slot.
-    ///   - slot: the slot's `slotLength` octets in the file. The checksum is stored last, so a slot that is written in part is not
-    ///     valid.
-    static func encode(
+    ///   - slot: the slot's `slotLength` octets.
+    private static func encode(
         _ payload: [UInt8], _ index: Int, first number: UInt64, epoch: UInt64, to slot: UnsafeMutableRawBufferPointer
     ) {
         let first = index * payloadLength
         let length = min(payloadLength, payload.count - first)
-        let lengths = UInt64(slotCount(of: payload) - 1 - index) | UInt64(length) << 32
-        slot.storeBytes(of: (number + UInt64(index)).littleEndian, toByteOffset: 8, as: UInt64.self)
-        slot.storeBytes(of: lengths.littleEndian, toByteOffset: 16, as: UInt64.self)
-        let contents = UnsafeMutableRawBufferPointer(rebasing: slot[headerLength...])
         payload.withUnsafeBytes {
-            contents.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[first..<first + length]))
+            slot[headerLength..<headerLength + length].copyBytes(from: $0[first..<first + length])
         }
-        UnsafeMutableRawBufferPointer(rebasing: contents[length...]).initializeMemory(as: UInt8.self, repeating: 0)
+        seal(
+            slot, number: number + UInt64(index), remainingCount: slotCount(of: payload) - 1 - index, length: length,
+            epoch: epoch)
+    }
+
+    /// Writes a record that fits into one slot, without an array in between.
+    ///
+    /// - Returns: false if the record needs more slots. The slot then has no valid checksum.
+    static func encode(
+        _ record: RingRecord, number: UInt64, epoch: UInt64, to slot: UnsafeMutableRawBufferPointer
+    ) -> Bool {
+        let length = record.write(to: UnsafeMutableRawBufferPointer(rebasing: slot[headerLength...]))
+        guard length <= payloadLength else { return false }
+        seal(slot, number: number, remainingCount: 0, length: length, epoch: epoch)
+        return true
+    }
+
+    /// Completes a slot that has its payload. The checksum is stored last, so a slot that is written in part is not valid.
+    private static func seal(
+        _ slot: UnsafeMutableRawBufferPointer, number: UInt64, remainingCount: Int, length: Int, epoch: UInt64
+    ) {
+        let lengths = UInt64(remainingCount) | UInt64(length) << 32
+        slot.storeBytes(of: number.littleEndian, toByteOffset: 8, as: UInt64.self)
+        slot.storeBytes(of: lengths.littleEndian, toByteOffset: 16, as: UInt64.self)
+        UnsafeMutableRawBufferPointer(rebasing: slot[(headerLength + length)...])
+            .initializeMemory(as: UInt8.self, repeating: 0)
         slot.storeBytes(of: checksum(UnsafeRawBufferPointer(slot), epoch).littleEndian, as: UInt64.self)
     }
 

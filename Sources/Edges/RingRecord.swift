@@ -18,12 +18,31 @@ package struct RingRecord: Hashable, Sendable {
     package init(_ changes: [StoreChange]) { self.changes = changes }
 
     package func encoded() -> [UInt8] {
-        var writer = ByteWriter(capacity: 96 * changes.count)
-        for change in changes { Self.write(change, to: &writer) }
-        return writer.bytes
+        // Enough for the changes of a press, unless its rule has a long name.
+        let (octets, length) = encoded(capacity: 128 * changes.count)
+        return length <= octets.count ? octets : encoded(capacity: length).octets
     }
 
-    private static func write(_ change: StoreChange, to writer: inout ByteWriter) {
+    /// - Returns: no octets if the capacity is less than the length.
+    private func encoded(capacity: Int) -> (octets: [UInt8], length: Int) {
+        var length = 0
+        let octets = [UInt8](unsafeUninitializedCapacity: capacity) { memory, count in
+            length = write(to: UnsafeMutableRawBufferPointer(memory))
+            count = length <= memory.count ? length : 0
+        }
+        return (octets, length)
+    }
+
+    /// Writes the payload into memory.
+    ///
+    /// - Returns: the length of the payload. If it is more than the memory has, the memory's contents are of no use.
+    func write(to memory: UnsafeMutableRawBufferPointer) -> Int {
+        var writer = Writer(memory)
+        for change in changes { Self.write(change, to: &writer) }
+        return writer.length
+    }
+
+    private static func write(_ change: StoreChange, to writer: inout Writer) {
         switch change {
         case .progress(let id, let cursor, let recogniser, let pressCount, let sequence, let publishWatermark, let seen):
             writer.begin(.progress, id)
@@ -32,22 +51,22 @@ package struct RingRecord: Hashable, Sendable {
             writer.integer(pressCount.value)
             writer.integer(sequence.value)
             writer.integer(publishWatermark)
-            writer.uint8(seen == nil ? 0 : 1)
+            writer.flag(seen != nil)
             if let seen { writer.integer(seen.milliseconds) }
         case .publishWatermark(let id, let publishWatermark):
             writer.begin(.publishWatermark, id)
             writer.integer(publishWatermark)
         case .runStarted(let run):
-            writer.uint8(Kind.runStarted.rawValue)
-            writer.uint64(run.id)
+            writer.integer(Kind.runStarted.rawValue)
+            writer.integer(run.id)
             writer.text(run.rule)
-            writer.uint8(run.button == nil ? 0 : 1)
-            if let button = run.button { writer.uint64(button.rawValue) }
+            writer.flag(run.button != nil)
+            if let button = run.button { writer.integer(button.rawValue) }
             writer.cursor(run.event)
             writer.integer(run.startedAt.milliseconds)
         case .runEnded(let id):
-            writer.uint8(Kind.runEnded.rawValue)
-            writer.uint64(id)
+            writer.integer(Kind.runEnded.rawValue)
+            writer.integer(id)
         case .battery(let id, let millivolts, let measuredAt, let isLow):
             writer.begin(.battery, id)
             writer.level(millivolts, measuredAt, isLow)
@@ -59,7 +78,7 @@ package struct RingRecord: Hashable, Sendable {
             writer.text(fact.column.name)
             writer.text(fact.value.description)
         case .putButton, .removeButton, .rules, .settings, .feed:
-            writer.uint8(Kind.json.rawValue)
+            writer.integer(Kind.json.rawValue)
             writer.text(change.reserveJSON?.description ?? "")
         }
     }
@@ -116,29 +135,52 @@ package struct RingRecord: Hashable, Sendable {
     fileprivate struct Invalid: Error {}
 }
 
-extension ByteWriter {
-    fileprivate mutating func begin(_ kind: RingRecord.Kind, _ button: ButtonID) {
-        uint8(kind.rawValue)
-        uint64(button.rawValue)
-    }
+extension RingRecord {
+    /// Writes into memory of a fixed size. Every press is encoded before its rules act, and an array that grows would take a fifth
+    /// of that time.
+    private struct Writer {
+        private let memory: UnsafeMutableRawBufferPointer
+        /// The length of everything that was to be written. What does not fit into the memory is not written.
+        private(set) var length = 0
 
-    fileprivate mutating func integer(_ value: Int64) { uint64(UInt64(bitPattern: value)) }
+        init(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
 
-    fileprivate mutating func text(_ text: String) {
-        uint32(UInt32(clamping: text.utf8.count))
-        bytes(text.utf8)
-    }
+        mutating func integer<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value) {
+            let start = length
+            length += MemoryLayout<Value>.size
+            guard length <= memory.count else { return }
+            memory.storeBytes(of: value.littleEndian, toByteOffset: start, as: Value.self)
+        }
 
-    fileprivate mutating func cursor(_ cursor: EventCursor) {
-        uint32(cursor.bootID)
-        uint32(cursor.eventCount)
-        uint32(cursor.smallEventCount)
-    }
+        mutating func text(_ text: String) {
+            var text = text
+            text.withUTF8 { octets in
+                integer(UInt32(clamping: octets.count))
+                let start = length
+                length += octets.count
+                guard length <= memory.count else { return }
+                UnsafeMutableRawBufferPointer(rebasing: memory[start..<length]).copyBytes(from: octets)
+            }
+        }
 
-    fileprivate mutating func level(_ value: Int, _ measuredAt: UTCTime, _ isLow: Bool) {
-        integer(Int64(value))
-        integer(measuredAt.milliseconds)
-        uint8(isLow ? 1 : 0)
+        mutating func flag(_ flag: Bool) { integer(flag ? 1 : 0 as UInt8) }
+
+        mutating func begin(_ kind: Kind, _ button: ButtonID) {
+            integer(kind.rawValue)
+            integer(button.rawValue)
+        }
+
+        mutating func cursor(_ cursor: EventCursor) {
+            integer(cursor.bootID)
+            integer(cursor.eventCount)
+            integer(cursor.smallEventCount)
+        }
+
+        mutating func level(_ value: Int, _ measuredAt: UTCTime, _ isLow: Bool) {
+            integer(Int64(value))
+            integer(measuredAt.milliseconds)
+            flag(isLow)
+        }
     }
 }
 

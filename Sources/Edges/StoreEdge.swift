@@ -102,7 +102,9 @@ package final class StoreEdge {
     }
 
     private func place(of changes: [StoreChange], in ring: RecordRing) -> RingPlace {
-        let payload = RingRecord(changes).encoded()
+        let record = RingRecord(changes)
+        if let place = ring.appendInPlace(record, after: coveredNumber) { return place }
+        let payload = record.encoded()
         if !ring.hasRoom(for: payload, after: coveredNumber) { coveredNumber = thread.coveredNumber }
         return ring.append(payload, after: coveredNumber)
     }

@@ -38,6 +38,28 @@ import Testing
             ])
     }
 
+    @Test("a packet of the maximum length arrives whole, and a longer one is a failure and not a part of a packet")
+    func longPackets() async {
+        let longest = [UInt8](repeating: 7, count: HCISocketTransport.maximumPacketLength)
+        let events: [HCITransportEvent]? = await onReactor { run in
+            let (near, far) = socketPair(.seqpacket)
+            let transport = HCISocketTransport(loop: run.loop, index: 3)
+            var events: [HCITransportEvent] = []
+            transport.open(with: near) { event in
+                events.append(event)
+                switch event {
+                case .opened: for packet in [longest, longest + [7]] { _ = write(far, packet, packet.count) }
+                case .received: break
+                case .failed:
+                    transport.close()
+                    close(far)
+                    run.finish(events)
+                }
+            }
+        }
+        #expect(events == [.opened, .received(longest), .failed(.adapterLost(index: 3))])
+    }
+
     @Test("packets that the adapter does not take wait in order, up to the bound")
     func queue() async {
         let outcome: ([UInt8], [HCITransportEvent])? = await onReactor { run in

@@ -51,6 +51,39 @@ struct RecordRingTests {
         }
     }
 
+    @Test("the octets of a press do not change, because the next version reads them")
+    func format() {
+        let cursor = EventCursor(bootID: 0x0403_0201, eventCount: 0x0807_0605, smallEventCount: 9)
+        let progress = StoreChange.progress(
+            ButtonID(BluetoothAddress(rawValue: 0x8090_A0B0_C0D0)), cursor, recogniser: "a\u{E9}", pressCount: 1,
+            sequence: 2, publishWatermark: -1, seen: UTCTime(milliseconds: 0x0102))
+        let button: [UInt8] = [0xD0, 0xC0, 0xB0, 0xA0, 0x90, 0x80, 0, 0]
+        let counters: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0]
+        let zeros = [UInt8](repeating: 0, count: 7)
+        let minusOne = [UInt8](repeating: 0xFF, count: 8)
+        var expected: [UInt8] = [1] + button + counters
+        expected += [3, 0, 0, 0, 0x61, 0xC3, 0xA9, 1] + zeros + [2] + zeros + minusOne
+        expected += [1, 2, 1, 0, 0, 0, 0, 0, 0]
+        #expect(RingRecord([progress]).encoded() == expected)
+        let run = StoredRun(
+            id: 0x0A0B, rule: "r", button: nil, event: cursor, startedAt: UTCTime(milliseconds: -1))
+        expected = [3, 0x0B, 0x0A, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0x72, 0] + counters + minusOne
+        #expect(RingRecord([.runStarted(run)]).encoded() == expected)
+    }
+
+    @Test("a text of any length is encoded", arguments: [0, 1, 60, 61, 62, 63, 64, 200, 300, 5000])
+    func longTexts(length: Int) {
+        let text = String(repeating: "r", count: length)
+        let changes: [StoreChange] = [
+            .runStarted(.example(1, Self.button, rule: text)), .runEnded(1), .fact(Self.button, .nickname(text)),
+            .runStarted(.example(2, Self.button, rule: text)),
+        ]
+        for count in 1...changes.count {
+            let changes = Array(changes.prefix(count))
+            #expect(RingRecord(decoding: RingRecord(changes).encoded())?.changes == changes)
+        }
+    }
+
     @Test("random octets are no record that an encoder did not make", arguments: 0..<50 as Range<UInt64>)
     func random(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -100,6 +133,53 @@ struct RecordRingTests {
         #expect(contents.records(after: numbers[2]).records.map(\.changes) == Array(Self.records[3...]))
         #expect(contents.records(after: numbers[5]).records == [] && !contents.records(after: 1018).isDamaged)
         for number in [0, 5000, UInt64(Int64.max), .max] { #expect(contents.records(after: number).records == []) }
+    }
+
+    @Test("a record of one slot that is written in its place has the octets of one that is copied there")
+    func inPlace() throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        let ring = try RecordRing(
+            directory.path + "/ring", at: RingPosition(epoch: Self.epoch, number: 1020), after: 1020)
+        var (number, records): (UInt64, [[StoreChange]]) = (1020, [])
+        // The payloads have 42 octets more than the text, and a slot has room for 232.
+        for length in [0, 100, 189, 190, 191, 1000, 3] {
+            let changes: [StoreChange] = [
+                .runStarted(
+                    StoredRun(
+                        id: UInt64(length), rule: String(repeating: "r", count: length), button: Self.button,
+                        event: EventCursor(), startedAt: UTCTime(milliseconds: 1)))
+            ]
+            let record = RingRecord(changes)
+            let payload = record.encoded()
+            #expect(payload.count == 42 + length)
+            let slotCount = RingContents.slotCount(of: payload)
+            let place = ring.appendInPlace(record, after: 1020)
+            #expect(place == (slotCount == 1 ? RingPlace(number: number + 1, isInRing: true) : nil))
+            let start = RingContents.offset(of: number + 1)
+            number = (place ?? ring.append(payload, after: 1020)).number
+            records.append(changes)
+            let octets = readFile(directory.path + "/ring")
+            #expect(Self.found(octets, after: 1020) == records)
+            guard place != nil else { continue }
+            #expect(
+                Array(octets[start..<start + RingContents.slotLength])
+                    == RingContents.encoded(payload, first: number, epoch: Self.epoch))
+        }
+    }
+
+    @Test("a record is not written in its place if the ring is full, or is not mapped")
+    func notInPlace() throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        let ring = try RecordRing(directory.path + "/ring", at: RingPosition(epoch: 1, number: 0), after: 0)
+        let record = RingRecord([.runEnded(1)])
+        for _ in 0..<RingContents.slotCount { #expect(ring.appendInPlace(record, after: 0)?.isInRing == true) }
+        let octets = readFile(directory.path + "/ring")
+        #expect(ring.appendInPlace(record, after: 0) == nil && readFile(directory.path + "/ring") == octets)
+        #expect(ring.appendInPlace(record, after: 1) == RingPlace(number: 1024, isInRing: true))
+        let written = try RecordRing(
+            directory.path + "/written", at: RingPosition(epoch: 1), after: 0, isMappable: false)
+        #expect(written.appendInPlace(record, after: 0) == nil)
+        #expect(written.append(record.encoded(), after: 0) == RingPlace(number: 1, isInRing: true))
     }
 
     @Test("every prefix of a ring and every flipped octet leaves the first records, and never another one")

@@ -27,6 +27,12 @@ struct StoreFilesTests {
         #expect(notices.isEmpty)
     }
 
+    @Test("SQLite takes its configuration, because no connection is opened before")
+    func configuration() throws {
+        _ = try Database(path: ":memory:", busyTimeout: .zero)
+        #expect(Database.configurationCode == 0)
+    }
+
     @Test("a directory that others may enter is reported; a file that they could read becomes private")
     func tooOpen() async throws {
         let directory = TemporaryDirectory()

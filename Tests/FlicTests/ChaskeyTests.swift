@@ -37,6 +37,16 @@ struct ChaskeyTests {
         }
     }
 
+    @Test("a signature in octets is the same number again, in the middle of a packet, too")
+    func signatureOctets() {
+        #expect(Chaskey.octets(ofSignature: 0x05_0403_0201) == [1, 2, 3, 4, 5])
+        for signature: UInt64 in [0, 1, 0x80, 0x05_0403_0201, 0xFF_FFFF_FFFF] {
+            let packet = [9, 9, 9] + Chaskey.octets(ofSignature: signature) + [9]
+            #expect(Chaskey.signature(from: packet[3..<8]) == signature)
+        }
+        #expect(Chaskey.signature(from: []) == 0 && Chaskey.signature(from: [1, 2][...]) == 0x0201)
+    }
+
     @Test("a key whose length is not 16 octets is refused", arguments: [0, 15, 17, 32])
     func keyLength(length: Int) {
         #expect(SessionKey([UInt8](repeating: 1, count: length)) == nil)

@@ -49,7 +49,9 @@ struct Chaskey: Sendable {
 
     /// The number that the octets of a signature encode.
     static func signature(from octets: ArraySlice<UInt8>) -> UInt64 {
-        octets.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        var number: UInt64 = 0
+        withUnsafeMutableBytes(of: &number) { $0.copyBytes(from: octets.prefix(signatureLength)) }
+        return UInt64(littleEndian: number)
     }
 
     /// The signer of a packet. The raw value is part of the signed data.
@@ -89,16 +91,9 @@ extension Chaskey {
         /// The block of up to 16 octets, filled with zeros.
         init(_ octets: ArraySlice<UInt8>) {
             var words: (UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0)
-            for (index, octet) in octets.prefix(16).enumerated() {
-                let part = UInt32(octet) << UInt32(8 * (index & 3))
-                switch index >> 2 {
-                case 0: words.0 |= part
-                case 1: words.1 |= part
-                case 2: words.2 |= part
-                default: words.3 |= part
-                }
-            }
-            (v0, v1, v2, v3) = words
+            withUnsafeMutableBytes(of: &words) { $0.copyBytes(from: octets.prefix(16)) }
+            (v0, v1) = (UInt32(littleEndian: words.0), UInt32(littleEndian: words.1))
+            (v2, v3) = (UInt32(littleEndian: words.2), UInt32(littleEndian: words.3))
         }
 
         /// Adds the octet 0x01 that follows a short last block.
