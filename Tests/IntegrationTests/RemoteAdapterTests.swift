@@ -56,7 +56,7 @@ struct RemoteAdapterTests {
         """
 
     /// Passes each connection to a socket in the file system, which all network namespaces see, on to RootCanal.
-    private static let air = """
+    static let air = """
         import socket, sys, threading
         def copy(source, sink):
             try:

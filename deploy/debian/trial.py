@@ -141,17 +141,17 @@ class Broker:
 
 
 class Air:
-    """A controller with simulated buttons, which tryck serves at a socket."""
+    """A controller with simulated buttons, which tryck serves at the socket NAME.sock."""
 
-    def __init__(self, tryck: Path) -> None:
-        file = directory / 'air.yaml'
+    def __init__(self, tryck: Path, name: str = 'air') -> None:
+        file = directory / f'{name}.yaml'
         file.write_text(json.dumps({'buttons': {
             f'button_{index}': {'address': f'80:E4:DA:00:00:{index:02X}', 'public': True}
             for index in range(BUTTONS)}}))
-        log = directory / 'air.log'
+        log = directory / f'{name}.log'
         with log.open('w') as output:
             self.process = subprocess.Popen(
-                [tryck, 'simulate', file, '--listen', directory / 'air.sock', '--json'], stdin=subprocess.PIPE,
+                [tryck, 'simulate', file, '--listen', directory / f'{name}.sock', '--json'], stdin=subprocess.PIPE,
                 stdout=output, text=True)
         children.append(self.process)
         deadline = time.monotonic() + PATIENCE

@@ -10,20 +10,28 @@ struct KillTests {
     private let seed = Self.number("TRYCK_SEED") ?? UInt64.random(in: 1...UInt64(UInt32.max))
 
     @Test(
-        "tryckd: each press is handled once, is too old or is reported as interrupted, and so is each message")
-    func daemon() throws {
+        "tryckd: each press is handled once, is too old or is reported as interrupted, and so is each message",
+        arguments: TortureRadios.allCases)
+    func daemon(radios: TortureRadios) throws {
         let kills = Int(Self.number("TRYCK_KILLS") ?? 16)
-        let house = try Torture(seed: seed)
+        let house = try Torture(seed: seed, radios: radios)
         house.press(true)
-        for _ in 0..<kills { try house.live() }
+        // A life with a proxy takes longer.
+        let lives = house.proxy == nil ? kills : (kills + 1) / 2
+        for _ in 0..<lives { try house.live() }
         try house.settle()
+        if let proxy = house.proxy {
+            let text = house.lives.map(\.daemon.text).joined(separator: "\n")
+            #expect(text.contains("is ready, through hall") && text.contains("is ready, through cellar"))
+            print("the proxy: \(proxy.answers.filter { !$0.hasPrefix("unmute") }.joined(separator: "; "))")
+        }
         let numbering = house.numbering
         #expect(numbering.seenTwice == [])
         #expect(numbering.lost == [], "To run it again: TRYCK_SEED=\(seed) TRYCK_KILLS=\(kills)")
-        #expect(numbering.total > kills)
+        #expect(numbering.total > lives)
         judge(
             house, kills: kills,
-            "tryckd killed \(kills) times, \(numbering.interruptedCount) of \(numbering.total) messages interrupted")
+            "tryckd killed \(lives) times, \(numbering.interruptedCount) of \(numbering.total) messages interrupted")
     }
 
     @Test("the broker: each press's message arrives once, or its rule reports that it may not have arrived")

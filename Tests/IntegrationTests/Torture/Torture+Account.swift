@@ -118,6 +118,7 @@ extension Torture {
         return [
             "  life \(place): \(time(life.startedAt)) to \(life.endedAt.map(time) ?? "the end"), "
                 + (life.plan.map { "killed \($0)" } ?? "not killed")
+                + (life.fault.map { ", or after the proxy was told: \($0)" } ?? "")
         ] + life.daemon.lines.filter { !$0.contains("dropped_conditions") }.suffix(30).map { "    \($0)" }
     }
 

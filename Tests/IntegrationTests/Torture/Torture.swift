@@ -37,6 +37,8 @@ final class Torture {
 
     struct Life {
         var plan: Plan?
+        /// What the proxy was told, and when. The delay of the plan begins then.
+        var fault: String?
         var startedAt = Date()
         var endedAt: Date?
         var daemon: Program
@@ -47,6 +49,7 @@ final class Torture {
     let workshop: Workshop
     let port: Int
     let messages: Program
+    let proxy: TortureProxy?
     private(set) var buttons: [AirButton] = []
     private(set) var lives: [Life] = []
     /// Their logs list all messages that they received.
@@ -62,7 +65,7 @@ final class Torture {
     private var random: SeededGenerator
     private let start = ContinuousClock.now
 
-    init(seed: UInt64) throws {
+    init(seed: UInt64, radios: TortureRadios = .adapter) throws {
         random = SeededGenerator(seed: seed)
         workshop = try Workshop()
         try workshop.putControlSocketInMemory()
@@ -82,10 +85,24 @@ final class Torture {
         let air = try workshop.rootCanal()
         try workshop.write("rules.yaml", TortureRules.text(marks: workshop.path("marks")))
         let root = SimulatorRoot.publicKey.map { String(format: "%02x", $0) }.joined()
+        let adapter = "\"h4:tcp:127.0.0.1:\(air)\""
+        let entries: [String]
+        switch radios {
+        case .adapter:
+            proxy = nil
+            entries = [adapter]
+        case .proxyAndAdapter:
+            let proxy = try TortureProxy(workshop, air: air)
+            self.proxy = proxy
+            entries = [
+                proxy.entry, "{adapter: \(adapter), name: cellar, maximum_connections: \(Self.names.count / 2)}",
+            ]
+        }
         try workshop.write(
             "tryck.yaml",
             """
-            bluetooth: {transport: "h4:tcp:127.0.0.1:\(air)", trust_roots: ["\(root)"]}
+            bluetooth: {trust_roots: ["\(root)"]}
+            radios: [\(entries.joined(separator: ", "))]
             mqtt: {broker: "mqtt://127.0.0.1:\(port)"}
             homeassistant: {discovery: false}
             rules: rules.yaml
@@ -123,11 +140,21 @@ final class Torture {
         if lives.last?.endedAt == nil { try kill() }
         let plan = Plan.random(using: &random)
         try begin(plan)
+        try failProxy()
         switch plan {
         case .afterStart(let delay): try run(for: delay)
         case .afterPress(let delay): try runUntilPress(andThen: delay)
         }
         try kill()
+    }
+
+    /// The proxy fails while the buttons are being connected, or soon afterwards.
+    private func failProxy() throws {
+        guard let proxy else { return }
+        let delay = Duration.milliseconds(Int.random(in: 0...1_500, using: &random))
+        try run(for: delay)
+        let button = buttons.randomElement(using: &random)?.address ?? ""
+        lives[lives.count - 1].fault = "\(proxy.fail(button: button, using: &random)) after \(delay)"
     }
 
     /// The broker dies and is away for a moment. Every third time the daemon is restarted, because it reconnects more
@@ -204,6 +231,7 @@ final class Torture {
 
     /// The last daemon runs until everything is delivered.
     func settle() throws {
+        proxy?.recover()
         if lives.last?.endedAt != nil {
             try run(for: .seconds(20)) { hasObserver }
             try begin(nil)
