@@ -223,7 +223,7 @@ struct NameTests {
     @Test("a state shows its topic unless that is the value of a secret")
     func secretTopic() {
         var editor = Editor.ready(["/secrets.yaml": "token: hunter2\n"])
-        let condition = "rules: [{id: a, triggers: {button: any, event: click}, conditions: states.door && states.lux,"
+        let condition = "rules: [{id: a, triggers: {button: any, event: click}, conditions: states.door and states.lux,"
         let text =
             "version: 1\nstates: {door: {topic: !secret token, type: boolean}, lux: {topic: home/lux, type: boolean}}\n"
             + condition + " actions: {log: x}}]\n"
@@ -235,8 +235,8 @@ struct NameTests {
         }
         #expect(hover("lux") == "**lux**: a state of type boolean, from the topic `home/lux`")
         #expect(hover("door") == "**door**: a state of type boolean")
-        editor.change("/r.yaml", version: 2, ["text": .string(text.replacing(" && states.lux", with: " && states."))])
-        let column = condition.count - " && states.lux,".count + " && states.".count
+        editor.change("/r.yaml", version: 2, ["text": .string(text.replacing(" and states.lux", with: " and states."))])
+        let column = condition.count - " and states.lux,".count + " and states.".count
         let answer = editor.ask("completion", "/r.yaml", 2, column).description
         #expect(answer.contains("door") && !answer.contains("hunter2"))
     }
