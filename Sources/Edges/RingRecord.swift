@@ -136,8 +136,8 @@ package struct RingRecord: Hashable, Sendable {
 }
 
 extension RingRecord {
-    /// Writes into memory of a fixed size. Every press is encoded before its rules act, and an array that grows would take a fifth
-    /// of that time.
+    /// Writes into memory of a fixed size. Every press is encoded before its rules act, and an array that grows executes a thousand
+    /// instructions more.
     private struct Writer {
         private let memory: UnsafeMutableRawBufferPointer
         /// The length of everything that was to be written. What does not fit into the memory is not written.
