@@ -78,7 +78,9 @@ class KnownEngine(Engine):
 
 
 def engine_of(house, name, daemon, ids, user="engine"):
-    engine = KnownEngine(house, name, daemon, ids, rules=RULES.replace("lamp/", "lamps/"))
+    # The rule with a program names a folder of the engine, but engines of one share should have the same rules.
+    rules = RULES.replace("lamp/", "lamps/").partition("  - id: program")[0]
+    engine = KnownEngine(house, name, daemon, ids, rules=rules)
     house.sign_in(name, user)
     return engine
 
