@@ -170,8 +170,8 @@ package struct HCIRadio: Sendable {
             report(.notified(links[place].id, value))
         case .anomaly(let text):
             report(.anomaly(text))
-        case .acceptListRotated(let waiting):
-            report(.waitingForTurn(waiting))
+        case .acceptListShared(let peers):
+            report(.takingTurns(peers))
         case .linkLimitReached(let count):
             report(.linkLimitReached(count))
         case .connectionUpdateFailed(let handle, let status):

@@ -142,9 +142,9 @@ package enum RadioEvent: Hashable, Sendable {
     case disconnected(LinkID, DisconnectReason)
     /// An attempt has ended without a link.
     case attemptFailed(BluetoothAddress)
-    /// The expected buttons that wait for a turn, because the radio cannot look for all at the same time. Sent on each
-    /// change.
-    case waitingForTurn([BluetoothAddress])
+    /// The expected buttons without a link that take turns, because the radio cannot look for all at the same time. Sent on each
+    /// change, but not at each turn.
+    case takingTurns([BluetoothAddress])
     /// The radio has this number of links, and room for no other.
     case linkLimitReached(Int)
     /// There is room for another link again, though none of ours has ended.

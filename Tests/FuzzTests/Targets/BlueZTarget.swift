@@ -165,7 +165,7 @@ private struct BlueZBench {
             case .event(.ready), .event(.failed), .event(.unusable), .event(.heard), .event(.signal),
                 .event(.attemptFailed),
                 .event(.assignmentChanged), .event(.homeChanged), .event(.linkLimit), .event(.linkFreed),
-                .event(.waitingForTurn),
+                .event(.takingTurns),
                 .event(.linkLimitReached), .event(.anomaly):
                 break
             case .send: try promise("BlueZ gets no HCI packets", false)

@@ -143,7 +143,7 @@ private struct ProxyBench {
             case .event(.ready), .event(.failed), .event(.unusable), .event(.heard), .event(.signal),
                 .event(.attemptFailed),
                 .event(.assignmentChanged), .event(.homeChanged), .event(.linkLimit), .event(.linkFreed),
-                .event(.waitingForTurn),
+                .event(.takingTurns),
                 .event(.linkLimitReached),
                 .event(.anomaly), .send:
                 break
