@@ -86,8 +86,8 @@ package enum RadioCommand: Hashable, Sendable {
     /// Prepares for the closing of the radio, after all links have ended. Tells a proxy that this client leaves, so that other
     /// clients can use it at once.
     case goodbye
-    /// The button's pairing has been deleted, or it could not be paired.
-    case forget(BluetoothAddress)
+    /// The button's pairing has been deleted; or it could not be paired, and was not known.
+    case forget(BluetoothAddress, wasKnown: Bool)
 }
 
 /// An input of a radio. An input that belongs to another kind of radio has no effect.

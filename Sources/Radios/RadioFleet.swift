@@ -167,7 +167,7 @@ package struct RadioFleet: Sendable {
             .keepDiscovery(let id):
             advance(id.radio, .perform(command), at: now)
         case .discardDiscovery, .goodbye: for id in ids { advance(id, .perform(command), at: now) }
-        case .forget(let address):
+        case .forget(let address, _):
             choice.forget(address)
             for id in ids { advance(id, .perform(command), at: now) }
         case .pin(let address, let radio): choice.pin(address, to: radio)

@@ -51,7 +51,7 @@ private struct BlueZBench {
         case 5: try give(.perform(.listen([.off, .background, .active][Int(step >> 5) % 3])))
         case 6: try give(.perform(.write(link, input.chunk())))
         case 7: try give(.perform(.disconnect(link)))
-        case 8: try give(.perform(.forget(button.address)))
+        case 8: try give(.perform(.forget(button.address, wasKnown: step & 0x20 == 0)))
         case 9:
             now = now + input.pause()
             if let timer, timer <= now { try give(.timerFired) }

@@ -47,7 +47,7 @@ private struct ProxyBench {
         case 6:
             guard let link = connected.keys.min() else { break }
             try give(.perform(.disconnect(link)), .first)
-        case 7: try give(.perform(.forget(button)), .first)
+        case 7: try give(.perform(.forget(button, wasKnown: true)), .first)
         case 8:
             guard let link = connected.keys.max() else { break }
             let parameters = LinkParameters(
