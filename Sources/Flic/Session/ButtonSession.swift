@@ -25,7 +25,7 @@ public import ButtonModel
 /// | ready, awaitingInitResponse | a ping; a name of another host  | unchanged                  | respond; nickname                   |
 /// | ready, awaitingInitResponse | the button ends the session     | pausing                    | failed                              |
 /// | ready, awaitingInitResponse | a wrong signature               | pausing                    | end the session, failed             |
-/// | ready, awaitingInitResponse | a second wrong signature within a minute | closed            | end the session, failed, disconnect |
+/// | ready, awaitingInitResponse | a second wrong signature within a minute, or a third one through a proxy | closed | end the session, failed, disconnect |
 /// | awaiting its first response | no logical connection, if paired | pausing                   | failed                              |
 /// | pausing                     | timer                           | awaitingEntropy            | needsEntropy                        |
 /// | awaitingEntropy             | restart                         | awaitingQuickVerifyResponse| QuickVerifyRequest, set timer       |
