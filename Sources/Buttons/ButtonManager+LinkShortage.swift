@@ -16,7 +16,7 @@ struct LinkShortage: Hashable, Sendable {
     /// The radios with fewer links than buttons, whose buttons were told to end their links after
     /// `shortAutoDisconnectTime`.
     var radiosInTurns: Set<RadioID> = []
-    var waitingForTurn: Set<ButtonID> = []
+    var takingTurns: Set<ButtonID> = []
     /// How often presses found no free link.
     var crowding: [RadioID: Crowding] = [:]
     var reported: Set<ButtonID> = []
@@ -109,7 +109,7 @@ extension ButtonManager {
     mutating func reportLinkShortage(at now: Instant) {
         // Without an adapter there are no links; the shortage is kept, because the same adapter may return.
         guard isControllerReady, !isShuttingDown else { return }
-        var waiting = linkShortage.waitingForTurn
+        var waiting = linkShortage.takingTurns
         for (radio, limit) in linkShortage.limits {
             let wanted = known.values.filter {
                 $0.settings.isConnectionWanted && radios.radio(for: $0.identity.address, at: now) == radio

@@ -101,7 +101,7 @@ extension ButtonManager {
         inRetryDelay.remove(button)
         deadlines.cancel(.retry(button))
         endUpdate(of: button)
-        perform(.forget(removed.identity.address), at: now)
+        perform(.forget(removed.identity.address, wasKnown: true), at: now)
         // A search in progress may report the button and pair it again.
         search?.reported.remove(removed.identity.address)
         search?.failed.remove(removed.identity.address)

@@ -143,7 +143,7 @@ extension ButtonManager {
 
     /// Lets the radio forget a button that was not paired. BlueZ may have been told to connect to it for ever.
     private mutating func dropCandidate(_ address: BluetoothAddress, at now: Instant) {
-        if known[ButtonID(address)] == nil { perform(.forget(address), at: now) }
+        if known[ButtonID(address)] == nil { perform(.forget(address, wasKnown: false), at: now) }
     }
 
     private mutating func lookForNext(at now: Instant) {

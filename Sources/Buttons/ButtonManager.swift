@@ -341,8 +341,8 @@ package struct ButtonManager: Sendable {
         case .disconnected(let id, let reason):
             connectionEnded(id, reason)
             linkDown(id, reason: reason, at: now)
-        case .waitingForTurn(let waiting):
-            linkShortage.waitingForTurn = Set(waiting.map(ButtonID.init))
+        case .takingTurns(let buttons):
+            linkShortage.takingTurns = Set(buttons.map(ButtonID.init))
             reportLinkShortage(at: now)
         case .linkLimitReached(let count):
             limitReached(count, on: radio, at: now)

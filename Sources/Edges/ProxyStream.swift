@@ -51,7 +51,7 @@ package final class ProxyStream {
             switch resolved {
             case .failure(let unresolved):
                 close()
-                let advice = Unresolved.advice(on: host, of: "the proxy")
+                let advice = Unresolved.advice(on: host, of: "the proxy", reason: unresolved.reason)
                 report(.failed(advice ?? "the proxy \(host) cannot be reached: \(unresolved.reason)"))
             case .success(let addresses): connect(addresses)
             }

@@ -7,13 +7,19 @@ package struct Unresolved: Error, Hashable, Sendable {
 
     /// Says what to do about the name of a host that cannot be resolved, if only hosts on the local network have such names.
     ///
+    /// With libnss-mdns, the name of such a host that is off cannot be resolved either.
+    ///
     /// - Parameters:
-    ///   - owner: whose IP address can be written in place of the name, such as `the broker`.
-    ///   - example: how that is written; `nil`: it needs no example.
+    ///   - owner: what has the name, such as `the broker`.
+    ///   - reason: why the name could not be resolved, if that is known.
+    ///   - example: how its IP address is written in place of the name; `nil`: it needs no example.
     /// - Returns: `nil` for other names.
-    package static func advice(on host: String, of owner: String, example: String? = nil) -> String? {
+    package static func advice(
+        on host: String, of owner: String, reason: String? = nil, example: String? = nil
+    ) -> String? {
         guard host.hasSuffix(".local") else { return nil }
-        return "the name \(host) cannot be resolved: install libnss-mdns, or write the IP address of \(owner)"
+        return "the name \(host) cannot be resolved" + (reason.map { " (\($0))" } ?? "")
+            + ": is \(owner) on? A name in .local needs libnss-mdns; or write its IP address"
             + (example.map { ", such as \($0)" } ?? "")
     }
 }

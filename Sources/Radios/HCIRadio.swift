@@ -110,7 +110,7 @@ package struct HCIRadio: Sendable {
         case .keepDiscovery(let id):
             guard let link = links.first(where: { $0.id == id }) else { break }
             attributes[link.peer] = link.attributes
-        case .discardDiscovery(let address), .forget(let address):
+        case .discardDiscovery(let address), .forget(let address, _):
             attributes[address] = nil
         // The controller connects by itself, and the host grants the parameters that the button requests.
         case .update, .attempt, .pin, .restoreHome, .goodbye: break
@@ -170,8 +170,8 @@ package struct HCIRadio: Sendable {
             report(.notified(links[place].id, value))
         case .anomaly(let text):
             report(.anomaly(text))
-        case .acceptListRotated(let waiting):
-            report(.waitingForTurn(waiting))
+        case .acceptListShared(let peers):
+            report(.takingTurns(peers))
         case .linkLimitReached(let count):
             report(.linkLimitReached(count))
         case .connectionUpdateFailed(let handle, let status):

@@ -86,8 +86,8 @@ package enum RadioCommand: Hashable, Sendable {
     /// Prepares for the closing of the radio, after all links have ended. Tells a proxy that this client leaves, so that other
     /// clients can use it at once.
     case goodbye
-    /// The button's pairing has been deleted, or it could not be paired.
-    case forget(BluetoothAddress)
+    /// The button's pairing has been deleted; or it could not be paired, and was not known.
+    case forget(BluetoothAddress, wasKnown: Bool)
 }
 
 /// An input of a radio. An input that belongs to another kind of radio has no effect.
@@ -142,9 +142,9 @@ package enum RadioEvent: Hashable, Sendable {
     case disconnected(LinkID, DisconnectReason)
     /// An attempt has ended without a link.
     case attemptFailed(BluetoothAddress)
-    /// The expected buttons that wait for a turn, because the radio cannot look for all at the same time. Sent on each
-    /// change.
-    case waitingForTurn([BluetoothAddress])
+    /// The expected buttons without a link that take turns, because the radio cannot look for all at the same time. Sent on each
+    /// change, but not at each turn.
+    case takingTurns([BluetoothAddress])
     /// The radio has this number of links, and room for no other.
     case linkLimitReached(Int)
     /// There is room for another link again, though none of ours has ended.

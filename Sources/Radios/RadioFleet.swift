@@ -60,7 +60,7 @@ package struct RadioFleet: Sendable {
     private var heardCounts: [MinuteCounter]
     /// The radio that is being closed.
     private var closing: RadioID?
-    private var waitingForTurn: [[BluetoothAddress]]
+    private var takingTurns: [[BluetoothAddress]]
     private var deadlines = Deadlines<TimerKey>()
     private var outputs: [Output] = []
 
@@ -80,7 +80,7 @@ package struct RadioFleet: Sendable {
         told = Array(repeating: Told(), count: radios.count)
         isReady = Array(repeating: false, count: radios.count)
         heardCounts = Array(repeating: MinuteCounter(), count: radios.count)
-        waitingForTurn = Array(repeating: [], count: radios.count)
+        takingTurns = Array(repeating: [], count: radios.count)
     }
 
     /// True if no choice is to be made.
@@ -167,7 +167,7 @@ package struct RadioFleet: Sendable {
             .keepDiscovery(let id):
             advance(id.radio, .perform(command), at: now)
         case .discardDiscovery, .goodbye: for id in ids { advance(id, .perform(command), at: now) }
-        case .forget(let address):
+        case .forget(let address, _):
             choice.forget(address)
             for id in ids { advance(id, .perform(command), at: now) }
         case .pin(let address, let radio): choice.pin(address, to: radio)
@@ -284,9 +284,9 @@ package struct RadioFleet: Sendable {
         case .linkLimitReached: choice.roomChanged(id, isFull: true)
         case .linkFreed: choice.roomChanged(id, isFull: false)
         case .linkLimit(let limit): choice.limitChanged(id, to: limit)
-        case .waitingForTurn(let addresses):
-            waitingForTurn[Int(id.rawValue)] = addresses
-            return report(.waitingForTurn(waitingForTurn.flatMap(\.self)), id)
+        case .takingTurns(let addresses):
+            takingTurns[Int(id.rawValue)] = addresses
+            return report(.takingTurns(takingTurns.flatMap(\.self)), id)
         // The owner closes a radio that has failed.
         case .failed, .unusable, .assignmentChanged, .homeChanged, .anomaly: break
         }
@@ -337,9 +337,9 @@ package struct RadioFleet: Sendable {
             choice.disconnected(link.address, from: id, wasAttached: link.isAttached, at: now)
         }
         links.removeAll { $0.id.radio == id }
-        if !waitingForTurn[Int(id.rawValue)].isEmpty {
-            waitingForTurn[Int(id.rawValue)] = []
-            report(.waitingForTurn(waitingForTurn.flatMap(\.self)), id)
+        if !takingTurns[Int(id.rawValue)].isEmpty {
+            takingTurns[Int(id.rawValue)] = []
+            report(.takingTurns(takingTurns.flatMap(\.self)), id)
         }
         choice.lost(id)
     }

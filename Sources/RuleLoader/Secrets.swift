@@ -32,7 +32,8 @@ struct Secrets {
         return placeholders
     }
 
-    /// The names that follow `!secret` in a text, which may be no YAML. Together they are not much longer than the text.
+    /// The names that may follow `!secret` in a text, which may be no YAML, so that several places may be the end of a name. Together
+    /// they are not much longer than the text.
     static func names(in text: [UInt8]) -> Set<String> {
         var names: Set<String> = []
         var rest = text[...]
@@ -43,6 +44,7 @@ struct Secrets {
                 continue
             }
             rest = rest.dropFirst("!secret".utf8.count).drop { " \t\r\n".utf8.contains($0) }
+            names.insert(longestName(in: rest))
             if let quote = rest.first, "\"'".utf8.contains(quote) {
                 rest = rest.dropFirst()
                 let name = rest.prefix { $0 != quote && !"\r\n".utf8.contains($0) }
@@ -56,6 +58,30 @@ struct Secrets {
             rest = rest[name.endIndex...]
         }
         return names
+    }
+
+    /// The rest of a line until something that ends a text without quotes, or until another `!secret`, so that no part of a file is
+    /// read again for each of many tags; without single quotes around it.
+    private static func longestName(in text: ArraySlice<UInt8>) -> String {
+        var end = text.startIndex
+        while end < text.endIndex, !",]}\r\n".utf8.contains(text[end]), !text[end...].starts(with: " #".utf8),
+            !text[end...].starts(with: "!secret".utf8)
+        {
+            end += 1
+        }
+        var name = text[..<end]
+        while let last = name.last, " \t".utf8.contains(last) { name.removeLast() }
+        let quote = UInt8(ascii: "'")
+        guard name.count >= 2, name.first == quote, name.last == quote else {
+            return String(decoding: name, as: UTF8.self)
+        }
+        var octets: [UInt8] = []
+        var isFirstOfTwo = false
+        for octet in name.dropFirst().dropLast() {
+            isFirstOfTwo = octet == quote && !isFirstOfTwo
+            if !isFirstOfTwo { octets.append(octet) }
+        }
+        return String(decoding: octets, as: UTF8.self)
     }
 
     /// No secrets, for files without a `!secret`.

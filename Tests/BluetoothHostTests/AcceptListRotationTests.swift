@@ -60,6 +60,8 @@ struct AcceptListRotationTests {
         // With one entry the first peer has it every other turn; with more, one entry is always the first peer's.
         let round = places == 1 ? 2 * (waiting.count - 1) + 1 : (waiting.count - 1 + places - 2) / (places - 1)
         var seen: Set<BluetoothAddress> = []
+        let sharing = turns.sharing(places, without: connected)
+        #expect(Set(sharing) == (waiting.count <= places ? [] : Set(places > 1 ? waiting.dropFirst() : waiting[...])))
         for _ in 0..<max(1, round) {
             let placed = turns.listed(places, without: connected)
             #expect(placed.count == min(places, waiting.count))
@@ -68,6 +70,7 @@ struct AcceptListRotationTests {
             #expect(Set(turns.waiting(places, without: connected)) == Set(waiting).subtracting(placed))
             seen.formUnion(placed)
             turns.turn(places, without: connected)
+            #expect(turns.sharing(places, without: connected) == sharing)
         }
         #expect(seen == Set(waiting))
     }

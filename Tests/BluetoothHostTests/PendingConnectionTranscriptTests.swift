@@ -176,13 +176,13 @@ struct PendingConnectionTranscriptTests {
         let attic = BluetoothAddress(rawValue: 0x80E4_DA00_0003)
         bench.when(
             .perform(.setAcceptList([kitchen, attic, hall])),
-            expect: .event(.acceptListRotated(waiting: [hall])), .command(.leAddDeviceToFilterAcceptList(kitchen)))
+            expect: .event(.acceptListShared(by: [hall, attic])), .command(.leAddDeviceToFilterAcceptList(kitchen)))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(attic)))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create))
         bench.when(.status(.leCreateConnection), expect: .nothing)
         bench.when(
             Self.connected(kitchen),
-            expect: Self.event(kitchen), .event(.acceptListRotated(waiting: [])),
+            expect: Self.event(kitchen), .event(.acceptListShared(by: [])),
             .command(.leRemoveDeviceFromFilterAcceptList(kitchen)))
         bench.when(
             .completed(.leRemoveDeviceFromFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
@@ -195,7 +195,7 @@ struct PendingConnectionTranscriptTests {
         bench.given(.completed(.leAddDeviceToFilterAcceptList))
         bench.when(
             .completed(.leAddDeviceToFilterAcceptList, .memoryCapacityExceeded),
-            expect: .event(.acceptListRotated(waiting: [hall])), .command(Self.create))
+            expect: .event(.acceptListShared(by: [kitchen, hall])), .command(Self.create))
     }
 
     @Test("without an accept list the first peer is connected to by its address", arguments: [true, false])

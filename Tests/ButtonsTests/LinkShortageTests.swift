@@ -274,6 +274,22 @@ struct LinkShortageTests {
         }
     }
 
+    @Test("silent buttons that take turns in a short accept list are reported once, and not at each turn")
+    func silent() {
+        var room = Self.house(Array(Self.buttons.prefix(5)), acceptListSize: 2)
+        func lists() -> [Set<ButtonID>] {
+            room.said.compactMap { if case .buttonsWithoutLink(let waiting) = $0 { waiting } else { nil } }
+        }
+        for button in Self.buttons.prefix(5) { room.reach(button.name, false) }
+        room.forget()
+        room.wait(.seconds(30))
+        // The first button has an entry of its own.
+        #expect(lists().last == Set(Self.ids[1..<5]))
+        room.forget()
+        room.wait(.seconds(60))
+        #expect(lists() == [])
+    }
+
     @Test("with enough links for all buttons, no shortage is reported and no button is disconnected")
     func plenty() {
         let room = Self.house()

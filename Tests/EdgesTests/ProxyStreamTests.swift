@@ -12,7 +12,8 @@ struct ProxyStreamTests {
         arguments: [
             (
                 "hall-proxy.local",
-                "the name hall-proxy.local cannot be resolved: install libnss-mdns, or write the IP address of the proxy"
+                "the name hall-proxy.local cannot be resolved (Name or service not known): is the proxy on? "
+                    + "A name in .local needs libnss-mdns; or write its IP address"
             ),
             ("hall-proxy.lan", "the proxy hall-proxy.lan cannot be reached: Name or service not known"),
         ])

@@ -362,12 +362,28 @@ struct ButtonSessionTests {
         #expect(effects.contains(.disconnect) == (seconds < 60))
     }
 
-    @Test("after a wrong signature through a radio that may lose notifications, a session starts after a second")
-    func shortPause() throws {
+    @Test(
+        "through a radio that may lose notifications a session starts 1 s after a wrong signature and 5 s after a second one, and a third one within a minute ends the link",
+        arguments: [Int64(59), 60])
+    func lostNotifications(seconds: Int64) throws {
         var established = try #require(EstablishedTalk(mayLoseNotifications: true))
-        _ = established.initialise()
+        _ = established.sent(established.initialise())
+        for pause in [Int64(1), 5] {
+            let effects = established.talk.given(.received([1, 15, 0, 0, 0, 0, 0]))
+            #expect(effects.last == .setTimer(established.talk.now + .seconds(pause)))
+            #expect(!effects.contains(.disconnect))
+            established.talk.wait(.seconds(pause))
+            #expect(established.talk.given(.timerFired) == [.needsEntropy])
+            established.talk.given(.restart(TestButton.entropy))
+            let (button, response) = try #require(TestButton.quickVerify())
+            established.button = button
+            _ = established.sent(established.talk.given(.received(response)))
+            _ = established.sent(established.initialise())
+        }
+        established.talk.wait(.seconds(seconds - 6))
         let effects = established.talk.given(.received([1, 15, 0, 0, 0, 0, 0]))
-        #expect(effects.last == .setTimer(established.talk.now + .seconds(1)))
+        #expect(effects.contains(.failed(.packetSignatureMismatch)))
+        #expect(effects.contains(.disconnect) == (seconds < 60))
     }
 
     @Test("a notification that is replayed has a wrong signature")

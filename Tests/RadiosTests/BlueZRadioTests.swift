@@ -663,11 +663,13 @@ struct BlueZRadioTests {
         talk.ends()
     }
 
-    @Test("a button that is forgotten is removed from BlueZ, and its link ends")
-    func forget() {
+    @Test(
+        "a button that is forgotten, or could not be paired, is removed from BlueZ, and its link ends",
+        arguments: [true, false])
+    func forget(wasKnown: Bool) {
         var (talk, id) = BlueZTalk.attached()
         talk.when(.perform(.expect([], unwanted: [])))
-        talk.when(.perform(.forget(BlueZTalk.hall)))
+        talk.when(.perform(.forget(BlueZTalk.hall, wasKnown: wasKnown)))
         talk.calls(.removeDevice(adapter: BlueZTalk.adapter, device: BlueZTalk.hallPath))
         talk.when(.perform(.disconnect(id)))
         talk.does(.closeChannels(id))
@@ -688,7 +690,7 @@ struct BlueZRadioTests {
         talk.changes(["Powered": .bool(false)], of: BlueZTalk.adapter, interface: "org.bluez.Adapter1")
         talk.forgetEffects()
         talk.when(.closed)
-        talk.when(.perform(.forget(BlueZTalk.hall)))
+        talk.when(.perform(.forget(BlueZTalk.hall, wasKnown: true)))
         talk.when(.perform(.expect([], unwanted: [])))
         if isPairedAnew { talk.when(.perform(.expect([Self.hall], unwanted: []))) }
         talk.reopens()
@@ -700,10 +702,40 @@ struct BlueZRadioTests {
         talk.ends()
     }
 
+    @Test("a button that bluetoothd does not remove because the adapter was just switched off is removed later")
+    func forgetNotReady() {
+        var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known()), expecting: [Self.hall])
+        talk.when(.perform(.forget(BlueZTalk.hall, wasKnown: true)))
+        talk.calls(.removeDevice(adapter: BlueZTalk.adapter, device: BlueZTalk.hallPath))
+        talk.when(.perform(.expect([], unwanted: [])))
+        talk.answers(.error("org.bluez.Error.NotReady"))
+        talk.ends()
+        talk.wait(.seconds(6))
+        talk.calls(.removeDevice(adapter: BlueZTalk.adapter, device: BlueZTalk.hallPath))
+        talk.answers(.success)
+        talk.ends()
+    }
+
+    @Test(
+        "a button that could not be paired while BlueZ was off is not removed from it later, when another program may use it"
+    )
+    func forgetCandidateWhileOff() {
+        var talk = BlueZTalk.ready()
+        talk.when(.bus(.ownerLost))
+        talk.forgetEffects()
+        talk.when(.closed)
+        talk.when(.perform(.expect([Self.hall], unwanted: [])))
+        talk.when(.perform(.expect([], unwanted: [])))
+        talk.when(.perform(.forget(BlueZTalk.hall, wasKnown: false)))
+        talk.reopens()
+        talk.changes(["RSSI": .integer(-60)])
+        talk.ends()
+    }
+
     @Test("a button whose removal bluetoothd has not carried out when it ends is removed by the next one")
     func forgetAgain() {
         var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known()), expecting: [Self.hall])
-        talk.when(.perform(.forget(BlueZTalk.hall)))
+        talk.when(.perform(.forget(BlueZTalk.hall, wasKnown: true)))
         talk.calls(.removeDevice(adapter: BlueZTalk.adapter, device: BlueZTalk.hallPath))
         talk.when(.perform(.expect([], unwanted: [])))
         talk.when(.bus(.ownerLost))
@@ -1091,7 +1123,7 @@ extension BlueZTalk {
                     .expect([], unwanted: isElsewhere ? [] : [Self.hall], elsewhere: isElsewhere ? [Self.hall] : [])))
         case 2: when(.perform(.listen([.off, .background, .active].randomElement(using: &random) ?? .off)))
         case 3: when(.perform(.disconnect(id)))
-        case 4: when(.perform(.forget(Self.hall)))
+        case 4: when(.perform(.forget(Self.hall, wasKnown: Bool.random(using: &random))))
         case 5: when(.bus(.ended(id)))
         case 6: when(.bus(.interfacesAdded(Self.hallPath, Self.device())))
         case 7: when(.bus(.interfacesRemoved(Self.hallPath, ["org.bluez.Device1"])))

@@ -123,7 +123,10 @@ struct HostileFileTests {
 
     @Test(
         "the names of secrets in a refused file are together not much longer than the file",
-        arguments: ["!secret", "!secret-", "!secret\"", "!secret\"!secret'", "!secret !secret a "])
+        arguments: [
+            "!secret", "!secret-", "!secret\"", "!secret\"!secret'", "!secret !secret a ", "!secret a b ",
+            "!secret''' ",
+        ])
     func secretNames(tag: String) {
         let text = Array(String(repeating: tag, count: 1000).utf8)
         #expect(Secrets.names(in: text).reduce(0) { $0 + $1.utf8.count } <= 2 * text.count)

@@ -141,14 +141,15 @@ struct RuleFilesTests {
     }
 
     @Test(
-        "a name after !secret may be in quotes with spaces, in the next line, or after another tag",
+        "a name after !secret may have spaces, a colon or a quote, be in quotes, in the next line, or after another tag",
         arguments: [
             #"{log: !secret "two words"}"#, "{log: !secret\n      'two words'}", "[!secret !secret 'two words'",
+            "{log: !secret two words}", "[!secret  two words  # why", "[!secret 'it''s', x", "{log: !secret a:b}",
         ])
     func refusedSecretOfSeveralWords(actions: String) throws {
         let tree = Tree([
             "faulty.yaml": "version: 1\nrules:\n  - {id: a, actions: \(actions), {\n",
-            "secrets.yaml": "two words: copper-4711\ntwo: brass-0815\n",
+            "secrets.yaml": "two words: copper-4711\nit's: copper-4711\na:b: copper-4711\ntwo: brass-0815\n",
         ])
         let rules = RulesOnDisk(path: tree.path + "/faulty.yaml", files: ConfigurationFiles(environment: [:]))
         let report = try rules.load().report

@@ -50,6 +50,16 @@ struct AcceptListRotation: Hashable, Sendable {
         return wanted.filter { !connected.contains($0) && !placed.contains($0) }
     }
 
+    /// The peers that are not connected and take turns in the list, in an order that their turns do not change; none if the list has
+    /// room for all. The first wanted peer is one of them only if the list has one entry.
+    func sharing(_ entryCount: Int, without connected: Set<BluetoothAddress>) -> [BluetoothAddress] {
+        let missing = wanted.filter { !connected.contains($0) }
+        guard missing.count > entryCount else { return [] }
+        return missing.filter { entryCount == 1 || $0 != first }.sorted {
+            ($0.rawValue, $0.kind.rawValue) < ($1.rawValue, $1.kind.rawValue)
+        }
+    }
+
     /// Ends the turn: the peers that have waited longest replace the peers that have been in the list longest.
     mutating func turn(_ entryCount: Int, without connected: Set<BluetoothAddress>) {
         let placed = listed(entryCount, without: connected)

@@ -37,8 +37,8 @@ struct Initiator: Hashable, Sendable {
         /// The controller cannot initiate while it scans.
         case waitsForScanner
         case failed(HCIStatus)
-        /// The peers that wait for an entry in the list have changed.
-        case turned(waiting: [BluetoothAddress])
+        /// The peers that take turns in the list have changed.
+        case listShared(by: [BluetoothAddress])
         /// Peers are wanted, but neither the controller nor `maximumLinks` allows more than these links.
         case limitReached(links: Int)
     }
@@ -68,8 +68,8 @@ struct Initiator: Hashable, Sendable {
     /// All wanted peers, and the order in which they enter the list.
     private var turns = AcceptListRotation()
     private var turnEnd: Instant?
-    /// The peers last reported by `turned`.
-    private var waiting: [BluetoothAddress] = []
+    /// The peers last reported by `listShared`.
+    private var sharing: [BluetoothAddress] = []
     private var connected: Set<BluetoothAddress> = []
     /// Peers in `connected` for which we are the peripheral.
     private var centrals: Set<BluetoothAddress> = []
@@ -128,7 +128,7 @@ struct Initiator: Hashable, Sendable {
     mutating func controllerLost() {
         var fresh = Initiator(parameters: parameters, maximumLinks: maximumLinks)
         fresh.turns = turns
-        fresh.waiting = waiting
+        fresh.sharing = sharing
         self = fresh
     }
 
@@ -225,7 +225,7 @@ struct Initiator: Hashable, Sendable {
             return effects
         case .pending(let peers):
             guard peers == target else { return effects + cancel(at: now) }
-            turnEnd = waiting.isEmpty ? nil : turnEnd ?? now + AcceptListRotation.length
+            turnEnd = sharing.isEmpty ? nil : turnEnd ?? now + AcceptListRotation.length
             return effects
         case .idle:
             guard !isPaused else { return effects + [.radioFree] }
@@ -266,14 +266,14 @@ struct Initiator: Hashable, Sendable {
         }
     }
 
-    /// Reports the waiting peers and the link limit if they have changed since the last report.
+    /// Reports the peers that take turns and the link limit if they have changed since the last report.
     private mutating func reportChanges() -> [Effect] {
         guard listSize != nil else { return [] }
         var effects: [Effect] = []
-        let waiting = turns.waiting(entryCount, without: connected)
-        if waiting != self.waiting {
-            self.waiting = waiting
-            effects.append(.turned(waiting: waiting))
+        let sharing = turns.sharing(entryCount, without: connected)
+        if sharing != self.sharing {
+            self.sharing = sharing
+            effects.append(.listShared(by: sharing))
         }
         if isFull, !intendedList.isEmpty, reportedLimit != connected.count {
             reportedLimit = connected.count

@@ -305,7 +305,7 @@ extension LEHost {
             case .radioFree: result += carryOut(scanner.radioFree(at: now), at: now)
             case .waitsForScanner: scanner.radioIsExclusive(at: now)
             case .failed(let status): result.append(.event(.connectionFailed(status)))
-            case .turned(let waiting): result.append(.event(.acceptListRotated(waiting: waiting)))
+            case .listShared(let peers): result.append(.event(.acceptListShared(by: peers)))
             case .limitReached(let links): result.append(.event(.linkLimitReached(links: links)))
             }
         }

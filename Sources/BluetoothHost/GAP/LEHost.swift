@@ -67,7 +67,7 @@ public struct LEHost: Sendable {
         /// Replaces the list of peers to connect to whenever they advertise. While the list is not empty, one
         /// connection that uses the filter accept list is pending; it is cancelled and created again on each change,
         /// and after each connection. A connected peer stays in the list and is skipped. If the controller's list is
-        /// too short, the first peer keeps its place and the others take turns (`acceptListRotated`).
+        /// too short, the first peer keeps its place and the others take turns (`acceptListShared`).
         case setAcceptList([BluetoothAddress])
         case disconnect(ConnectionHandle, reason: HCIStatus)
         case updateConnection(ConnectionHandle, ConnectionParameters)
@@ -142,9 +142,9 @@ public struct LEHost: Sendable {
         case advertised(AdvertisingReport)
         case connected(LEConnection)
         case connectionFailed(HCIStatus)
-        /// The controller's filter accept list is too short for all wanted peers, and these are not listed at present. Reported on
-        /// each change; empty when all wanted peers are listed.
-        case acceptListRotated(waiting: [BluetoothAddress])
+        /// The controller's filter accept list is too short for all wanted peers, and these take turns in it. Reported on each change,
+        /// but not at each turn; empty when all wanted peers are listed.
+        case acceptListShared(by: [BluetoothAddress])
         /// The number of links has reached the limit of the controller or of `Configuration.maximumLinks`. The host does not
         /// connect to further peers until a link ends.
         case linkLimitReached(links: Int)

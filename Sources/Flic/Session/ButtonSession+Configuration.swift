@@ -35,7 +35,8 @@ extension ButtonSession {
         /// True if the host declares support for Duo. Otherwise a Duo behaves as a Flic 2 with one button.
         public var supportsDuo: Bool
         /// True if the radio may lose a notification, as a busy ESPHome proxy does. The next packet then has a wrong signature,
-        /// and the session starts anew after 1 s instead of 5 s, so that the button repeats the press while it is live.
+        /// and the session starts anew after 1 s instead of 5 s, so that the button repeats the press while it is live. Only a third
+        /// wrong signature within a minute ends the link.
         public var mayLoseNotifications: Bool
 
         public init(

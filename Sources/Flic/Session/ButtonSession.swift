@@ -25,7 +25,7 @@ public import ButtonModel
 /// | ready, awaitingInitResponse | a ping; a name of another host  | unchanged                  | respond; nickname                   |
 /// | ready, awaitingInitResponse | the button ends the session     | pausing                    | failed                              |
 /// | ready, awaitingInitResponse | a wrong signature               | pausing                    | end the session, failed             |
-/// | ready, awaitingInitResponse | a second wrong signature within a minute | closed            | end the session, failed, disconnect |
+/// | ready, awaitingInitResponse | a second wrong signature within a minute, or a third one through a proxy | closed | end the session, failed, disconnect |
 /// | awaiting its first response | no logical connection, if paired | pausing                   | failed                              |
 /// | pausing                     | timer                           | awaitingEntropy            | needsEntropy                        |
 /// | awaitingEntropy             | restart                         | awaitingQuickVerifyResponse| QuickVerifyRequest, set timer       |
@@ -136,11 +136,14 @@ public struct ButtonSession: Sendable {
     /// The smallest ATT_MTU for a Twist: its `FullVerifyResponse1` is a GATT value of 117 octets (protocol notes, 8.2).
     static let minimumTwistMTU = 120
     static let pauseAfterSessionEnd = Duration.seconds(1)
-    static let pauseAfterWrongSignature = Duration.seconds(5)
-    static let pauseAfterLostNotification = Duration.seconds(1)
+    /// The pauses after wrong signatures within `wrongSignatureMemory`. One more ends the link.
+    static let pausesAfterWrongSignature: [Duration] = [.seconds(5)]
+    /// The same if the radio may lose notifications: a proxy loses several in a row, so the session after the first pause may
+    /// lose one, too.
+    static let pausesAfterLostNotification: [Duration] = [.seconds(1), .seconds(5)]
     static let pauseAfterTooManyApps = Duration.seconds(30)
-    /// The link is ended if two wrong signatures follow each other within this time. A link may last for days, so signatures that are
-    /// further apart do not show that something is wrong with it.
+    /// The link is ended if several wrong signatures follow each other within this time. A link may last for days, so signatures
+    /// that are further apart do not show that something is wrong with it.
     static let wrongSignatureMemory = Duration.seconds(60)
     /// How long the requests after init wait at most for the stored events and their acknowledgement.
     static let followUpTimeout = Duration.seconds(5)
@@ -214,7 +217,8 @@ public struct ButtonSession: Sendable {
     /// The dials of a Twist; unused for other models.
     var dials: TwistDials
     var sentLEDMode: LEDMode
-    private var lastWrongSignature: Instant?
+    /// When there were wrong signatures within `wrongSignatureMemory`.
+    private var wrongSignatures: [Instant] = []
 
     public init(_ configuration: Configuration) {
         self.configuration = configuration
@@ -311,15 +315,16 @@ public struct ButtonSession: Sendable {
 /// The end of a session, and the pause before the next one.
 extension ButtonSession {
     mutating func rejectSignature(at now: Instant, _ effects: inout [Effect]) {
-        let isRepeated = lastWrongSignature.map { now - $0 < Self.wrongSignatureMemory } ?? false
-        lastWrongSignature = now
+        let pauses =
+            configuration.mayLoseNotifications ? Self.pausesAfterLostNotification : Self.pausesAfterWrongSignature
+        wrongSignatures.removeAll { now - $0 >= Self.wrongSignatureMemory }
+        let earlier = wrongSignatures.count
+        wrongSignatures.append(now)
         send(.disconnectVerifiedLink, &effects)
-        if isRepeated {
-            giveUp(.packetSignatureMismatch, &effects)
+        if earlier < pauses.count {
+            pause(pauses[earlier], .packetSignatureMismatch, at: now, &effects)
         } else {
-            let duration =
-                configuration.mayLoseNotifications ? Self.pauseAfterLostNotification : Self.pauseAfterWrongSignature
-            pause(duration, .packetSignatureMismatch, at: now, &effects)
+            giveUp(.packetSignatureMismatch, &effects)
         }
     }
 

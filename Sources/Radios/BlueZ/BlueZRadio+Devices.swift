@@ -74,12 +74,10 @@ extension BlueZRadio {
 
     /// Makes bluetoothd do what is still missing for the expected buttons and for listening.
     mutating func update(at now: Instant) {
-        guard state == .ready, let adapter else { return }
+        guard state == .ready else { return }
         forgotten = forgotten.filter { device($0) != nil }
-        for device in forgotten.compactMap(device) {
-            let removal = BlueZCall.removeDevice(adapter: adapter.path, device: device.path)
-            if !isCalling(removal) { call(removal) }
-        }
+        for device in forgotten.compactMap(device)
+        where deadlines.deadline(of: .removeAgain(device.address)) == nil { remove(device) }
         for address in unwanted + elsewhere {
             // Parking ends a link, so the button is asked to leave first.
             guard let device = device(address), !device.isParked, !links.contains(where: { $0.address == address }),
@@ -197,6 +195,13 @@ extension BlueZRadio {
     private mutating func trust(_ device: BlueZDevice) {
         guard connecting != device.path else { return }
         callOnce(.setTrusted(device: device.path), about: device.address)
+    }
+
+    /// Removes a device, of which bluetoothd then forgets everything.
+    mutating func remove(_ device: BlueZDevice) {
+        guard let adapter else { return }
+        let removal = BlueZCall.removeDevice(adapter: adapter.path, device: device.path)
+        if !isCalling(removal) { call(removal) }
     }
 
     private mutating func callOnce(_ call: BlueZCall, about address: BluetoothAddress) {

@@ -61,6 +61,8 @@ package struct BlueZRadio: Sendable {
         case link(LinkID)
         /// A button may be connected again after a refusal.
         case connectAgain(BluetoothAddress)
+        /// bluetoothd may be asked again to remove a forgotten button, because its adapter was off.
+        case removeAgain(BluetoothAddress)
         /// Another program has the characteristics of a connected button. They are asked for again when it has released them,
         /// when the button has a new link, and after a while.
         case heldElsewhere(BluetoothAddress, HeldCharacteristic)
@@ -213,9 +215,12 @@ package struct BlueZRadio: Sendable {
             effects.append(.bus(.write(id, value)))
         case .disconnect(let id):
             if let place = links.firstIndex(where: { $0.id == id }) { disconnect(place, at: now) }
-        case .forget(let address):
+        case .forget(let address, wasKnown: true):
             guard !forgotten.contains(address), forgotten.count < Self.maximumForgotten else { break }
             forgotten.append(address)
+        case .forget(let address, wasKnown: false):
+            // It is not removed later, because another program may use it by then.
+            if state == .ready, let device = device(address) { remove(device) }
         // BlueZ measures no signal of a link. It keeps by itself what it found out about services, and answers by itself
         // when a button requests parameters.
         case .update, .measureSignal, .keepDiscovery, .discardDiscovery, .attempt, .pin, .restoreHome, .goodbye: break
@@ -235,7 +240,7 @@ package struct BlueZRadio: Sendable {
                 .anomaly(
                     "BlueZ does not know \(absent.joined(separator: ", ")): press these buttons while `tryck pair` runs"
                 ))
-        case .connectAgain, .heldElsewhere, .discoverAgain: break
+        case .connectAgain, .removeAgain, .heldElsewhere, .discoverAgain: break
         }
     }
 
@@ -294,6 +299,8 @@ package struct BlueZRadio: Sendable {
         return adapter.isPowered ? nil : poweredOff
     }
 
+    /// The error while the adapter is off.
+    private static let notReady = "org.bluez.Error.NotReady"
     private static let poweredOff = "The adapter is off. Switch it on: `bluetoothctl power on`."
 
     private mutating func register(at now: Instant) {
@@ -373,8 +380,12 @@ package struct BlueZRadio: Sendable {
             guard let device = devices[path], device.isConnected else { break }
             devices[path]?.isParked = false
             deadlines.set(.connectAgain(device.address), at: now + Self.retryDelay)
-        // The object may be gone already.
-        case .removeDevice(_, let path): removalAnswered(path)
+        case .removeDevice(_, let path):
+            if error.name == Self.notReady, let address = devices[path]?.address {
+                deadlines.set(.removeAgain(address), at: now + Self.retryDelay)
+            } else {
+                removalAnswered(path)
+            }
         }
     }
 
@@ -388,12 +399,12 @@ package struct BlueZRadio: Sendable {
             )
         case "org.freedesktop.DBus.Error.AccessDenied":
             ("This account may not speak to BlueZ. Add it to the group bluetooth.", .unauthorized)
-        case "org.bluez.Error.NotReady": (poweredOff, .absent)
+        case notReady: (poweredOff, .absent)
         default: ("BlueZ refuses to work: \(error).", .failed)
         }
     }
 
-    /// bluetoothd has answered that it removes a device, or refused to.
+    /// bluetoothd has answered that it removes a device, or refused to, perhaps because the object is gone already.
     private mutating func removalAnswered(_ path: String) {
         forgotten = forgotten.filter { $0 != devices[path]?.address }
     }

@@ -295,7 +295,7 @@ package struct ESPHomeRadio: Sendable {
         case .keepDiscovery(let id):
             guard let link = links.first(where: { $0.id == id }), let attributes = link.attributes else { break }
             knowledge[link.address] = Knowledge(attributes: attributes, attMTU: link.attMTU)
-        case .discardDiscovery(let address), .forget(let address): knowledge[address] = nil
+        case .discardDiscovery(let address), .forget(let address, _): knowledge[address] = nil
         case .update(let id, let parameters):
             guard features.contains(.connectionParameters),
                 let link = links.first(where: { $0.id == id && $0.phase == .attached })

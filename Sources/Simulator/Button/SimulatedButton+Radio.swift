@@ -93,7 +93,7 @@ extension SimulatedButton {
         case .anomaly(let text):
             effects.append(.note(text))
 
-        case .advertisingStarted, .subscribed, .parametersUpdated, .advertised, .connectionFailed, .acceptListRotated,
+        case .advertisingStarted, .subscribed, .parametersUpdated, .advertised, .connectionFailed, .acceptListShared,
             .linkLimitReached, .connectionUpdateFailed, .scanningFailed, .rssiRead,
             .serviceDiscovered, .notificationsSet, .procedureFailed, .notified,
             .servicesDiscovered, .descriptorsDiscovered, .read, .writeCompleted, .indicationsSet, .indicated,

@@ -166,7 +166,7 @@ function showSignIn() {
   if (main.querySelector(".sign-in")) return;
   document.body.classList.remove("signed-in");
   page = null;
-  // The stream has ended with the session, and nothing is drawn any more that could take back what the banner says.
+  // The stream has ended with the session. `frame` returns without a page, so nothing else would hide the banner.
   banner.hidden = true;
   main.replaceChildren(createSignIn(session?.password ?? true, comeBack));
   main.querySelector("input")?.focus();

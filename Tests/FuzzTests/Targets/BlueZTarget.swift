@@ -51,7 +51,7 @@ private struct BlueZBench {
         case 5: try give(.perform(.listen([.off, .background, .active][Int(step >> 5) % 3])))
         case 6: try give(.perform(.write(link, input.chunk())))
         case 7: try give(.perform(.disconnect(link)))
-        case 8: try give(.perform(.forget(button.address)))
+        case 8: try give(.perform(.forget(button.address, wasKnown: step & 0x20 == 0)))
         case 9:
             now = now + input.pause()
             if let timer, timer <= now { try give(.timerFired) }
@@ -165,7 +165,7 @@ private struct BlueZBench {
             case .event(.ready), .event(.failed), .event(.unusable), .event(.heard), .event(.signal),
                 .event(.attemptFailed),
                 .event(.assignmentChanged), .event(.homeChanged), .event(.linkLimit), .event(.linkFreed),
-                .event(.waitingForTurn),
+                .event(.takingTurns),
                 .event(.linkLimitReached), .event(.anomaly):
                 break
             case .send: try promise("BlueZ gets no HCI packets", false)

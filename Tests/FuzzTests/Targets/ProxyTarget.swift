@@ -47,7 +47,7 @@ private struct ProxyBench {
         case 6:
             guard let link = connected.keys.min() else { break }
             try give(.perform(.disconnect(link)), .first)
-        case 7: try give(.perform(.forget(button)), .first)
+        case 7: try give(.perform(.forget(button, wasKnown: true)), .first)
         case 8:
             guard let link = connected.keys.max() else { break }
             let parameters = LinkParameters(
@@ -143,7 +143,7 @@ private struct ProxyBench {
             case .event(.ready), .event(.failed), .event(.unusable), .event(.heard), .event(.signal),
                 .event(.attemptFailed),
                 .event(.assignmentChanged), .event(.homeChanged), .event(.linkLimit), .event(.linkFreed),
-                .event(.waitingForTurn),
+                .event(.takingTurns),
                 .event(.linkLimitReached),
                 .event(.anomaly), .send:
                 break

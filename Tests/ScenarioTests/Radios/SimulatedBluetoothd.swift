@@ -172,7 +172,7 @@ struct SimulatedBluetoothd: Sendable {
         case .failed:
             // The driver of the adapter resets it, which looks as if it was pulled.
             return strike(.pull(for: .seconds(2)), at: now)
-        case .ready, .advertised, .connectionFailed, .acceptListRotated, .linkLimitReached, .connectionUpdateFailed,
+        case .ready, .advertised, .connectionFailed, .acceptListShared, .linkLimitReached, .connectionUpdateFailed,
             .scanningFailed, .parametersUpdated, .rssiRead, .mtuExchanged, .serviceDiscovered, .notificationsSet,
             .procedureFailed, .notified, .servicesDiscovered, .descriptorsDiscovered, .read, .writeCompleted,
             .indicationsSet, .indicated, .servicesChanged, .advertisingStarted, .advertisingFailed, .written,
@@ -201,7 +201,7 @@ struct SimulatedBluetoothd: Sendable {
             else { break }
             report(.received(link, value))
         case .advertised(let advertisement): heard(advertisement, at: now)
-        case .ready, .failed, .connectionFailed, .acceptListRotated, .linkLimitReached, .connectionUpdateFailed,
+        case .ready, .failed, .connectionFailed, .acceptListShared, .linkLimitReached, .connectionUpdateFailed,
             .scanningFailed, .parametersUpdated, .rssiRead, .notificationsSet,
             .procedureFailed, .servicesDiscovered, .descriptorsDiscovered, .read, .writeCompleted,
             .indicationsSet, .indicated, .servicesChanged, .advertisingStarted, .advertisingFailed, .written,

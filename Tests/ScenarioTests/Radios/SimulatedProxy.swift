@@ -349,7 +349,7 @@ struct SimulatedProxy: Sendable {
             let address = connection.peer.rawValue
             guard links[address]?.handle == connection.handle else { break }
             linkEnded(address, Int32(reason.rawValue), at: now)
-        case .ready, .connectionFailed, .acceptListRotated, .linkLimitReached, .connectionUpdateFailed,
+        case .ready, .connectionFailed, .acceptListShared, .linkLimitReached, .connectionUpdateFailed,
             .scanningFailed, .parametersUpdated, .rssiRead, .procedureFailed, .servicesDiscovered,
             .descriptorsDiscovered, .read, .writeCompleted, .indicationsSet, .indicated, .servicesChanged,
             .advertisingStarted, .advertisingFailed, .written, .subscribed, .subscribedToIndications,
