@@ -24,6 +24,7 @@ final class BenchProcess {
     private var house: BenchHouse
     private var started: [Double] = [], ended: [Double] = []
     private var bareStarted: [Double] = [], bareEnded: [Double] = []
+    private var guardedStarted: [Double] = []
     private var shell: [Double] = [], keys: [Double] = []
     private let signal: StartSignal
     private let triggerhappy: Result<Triggerhappy, Failure>
@@ -68,6 +69,7 @@ final class BenchProcess {
         guard ended.count < rounds else { return finish() }
         do throws(Failure) {
             try startBare()
+            try startGuarded()
             try startRule()
         } catch {
             finished(.failure(error))
@@ -87,6 +89,28 @@ final class BenchProcess {
         bareStarted.append(Double((clock.now - began).nanoseconds))
         while waitpid(process, nil, 0) < 0, errno == EINTR {}
         bareEnded.append(Double((clock.now - began).nanoseconds))
+    }
+
+    /// Starts the program as safely as a rule does, with pipes for what it says, in its own group and without descriptors of this
+    /// process, but without a rule.
+    private func startGuarded() throws(Failure) {
+        let clock = ContinuousClock()
+        let began = clock.now
+        var output: [Int32] = [-1, -1], error: [Int32] = [-1, -1]
+        guard pipe(&output) == 0, pipe(&error) == 0 else {
+            throw Failure(.unavailable, "No pipe can be made: \(errorText(errno)).")
+        }
+        defer { for descriptor in output + error { close(descriptor) } }
+        let (process, failure) = startProgram(Self.program, [Self.program]) { actions in
+            posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0)
+            posix_spawn_file_actions_adddup2(actions, output[1], 1)
+            posix_spawn_file_actions_adddup2(actions, error[1], 2)
+        }
+        guard failure == 0 else {
+            throw Failure(.unavailable, "\(Self.program) cannot be started: \(errorText(failure)).")
+        }
+        guardedStarted.append(Double((clock.now - began).nanoseconds))
+        while waitpid(process, nil, 0) < 0, errno == EINTR {}
     }
 
     private func startRule() throws(Failure) {
@@ -178,6 +202,9 @@ final class BenchProcess {
                     title: title + ", until its own code begins",
                     rows: [
                         .init(name: "posix_spawn", unit: .time, samples: bareStarted),
+                        .init(
+                            name: "with pipes, a group and default signals", unit: .time, samples: guardedStarted,
+                            floor: bareStarted),
                         .init(
                             name: "packet of a button → run", unit: .time, samples: started, floor: bareStarted,
                             budget: "at most 1.3 ×"),
