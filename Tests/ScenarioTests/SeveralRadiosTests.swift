@@ -63,6 +63,30 @@ struct SeveralRadiosTests {
         #expect(house.violations.isEmpty)
     }
 
+    @Test("A link that comes up through a radio that the button is just leaving stays, and the press arrives once")
+    func lateLink() {
+        var house = Self.house([-70, nil])
+        #expect(Self.radio(&house) == "cellar")
+        house.signal("kitchen", 0, nil)
+        // The supervision timeout.
+        house.wait(.seconds(15))
+        // The adapter in the cellar connects to the button, and says so when the button is already given to the one in the attic.
+        house.breakAdapter(.delayConnectionComplete(.milliseconds(400)))
+        house.press("kitchen", .click)
+        house.signal("kitchen", 1, -50)
+        house.wait(.milliseconds(60))
+        house.signal("kitchen", 0, -70)
+        house.wait(.milliseconds(240))
+        #expect(Self.radio(&house) == "attic")
+        house.wait(.seconds(3))
+        #expect(Self.radio(&house) == "cellar")
+        #expect(Self.presses(&house) == 1)
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        #expect(Self.presses(&house) == 2)
+        #expect(house.violations.isEmpty)
+    }
+
     @Test(
         "The buttons of a radio that is unplugged are connected by another one at once, and their presses arrive once")
     func unplugged() {
