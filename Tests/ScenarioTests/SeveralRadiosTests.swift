@@ -229,6 +229,22 @@ struct SeveralRadiosTests {
         #expect(house.violations.isEmpty)
     }
 
+    @Test("The warning that a radio has no space for a button names the radio")
+    func shortage() {
+        let buttons = (1...4).map { number in
+            SimulatedButtonDescription(
+                name: "b\(number)", address: BluetoothAddress(rawValue: 0x80E4_DA00_0010 + number),
+                serial: "BA00-B0000\(number)", isPublic: true)
+        }
+        var house = Household(
+            buttons, rules: .none,
+            controller: .init(address: BluetoothAddress(rawValue: 0x0000_5E00_5301), maximumLinks: 1), radios: 2)
+        house.pairAll(within: .seconds(60))
+        let warnings = house.logged.filter { $0.contains("no space for a new connection") }
+        #expect(!warnings.isEmpty)
+        #expect(warnings.allSatisfy { $0.contains("(cellar)") || $0.contains("(attic)") }, "\(warnings)")
+    }
+
     @Test(
         "After a restart a button is connected by the radio that hears it, whichever is the first of the configuration")
     func restart() {
