@@ -8,13 +8,24 @@ import Reactor
 import Settings
 import Setup
 
+extension Configuration.Radio {
+    /// True if Tryck itself exchanges HCI packets with the radio. With `auto` it does unless BlueZ has the adapter.
+    var mayBeCaptured: Bool {
+        switch transport {
+        case .auto, .hciIndex, .hciAddress, .h4TCP, .h4Unix, .command, .simulated: true
+        case .bluez, .bluezIndex, .bluezAddress, .esphome, .none: false
+        }
+    }
+}
+
 // The radios of the configuration, and the simulated one.
 extension Daemon {
     func makeRadios() -> [RadioEdge] {
-        setup.configuration.usedRadios.enumerated().map { place, radio in
+        let captured = setup.configuration.usedRadios.firstIndex(where: \.mayBeCaptured)
+        return setup.configuration.usedRadios.enumerated().map { place, radio in
             let id = RadioID(rawValue: UInt8(place))
             return RadioEdge(
-                loop: loop, radio.transport, directory: setup.directory, capture: place == 0 ? capture : nil,
+                loop: loop, radio.transport, directory: setup.directory, capture: place == captured ? capture : nil,
                 simulator: { [unowned self] in self.simulation?.transport },
                 report: { [weak self] event in
                     switch event {

@@ -132,7 +132,12 @@ private func beginCapture(_ setup: inout Setup, _ logger: Logger) -> CaptureFile
     guard let path = setup.capture else { return nil }
     do throws(CaptureFile.Failure) {
         let capture = try CaptureFile(loop: EventLoop.shared, path: path) { logger.warning("\($0)") }
-        logger.warning("all Bluetooth traffic is written to \(path)")
+        let radio = setup.configuration.usedRadios.first(where: \.mayBeCaptured)
+        if let radio {
+            logger.warning("the Bluetooth traffic of \(radio.name) is written to \(path)")
+        } else {
+            logger.warning("\(path) stays empty: proxies and adapters that BlueZ shares cannot be captured")
+        }
         return capture
     } catch {
         logger.error("\(error)")

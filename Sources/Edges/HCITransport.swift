@@ -84,7 +84,7 @@ extension TransportFailure: CustomStringConvertible {
             adapters.isEmpty
                 ? "there is no adapter \(address), and no other: plug it in"
                 : """
-                there is no adapter \(address): plug it in, or set `bluetooth.transport` to an available one: \
+                there is no adapter \(address): plug it in, or name an available one in tryck.yaml: \
                 \(adapters.map { "hci\($0.index) (\($0.address))" }.joined(separator: ", "))
                 """
         case .adapterInUse(let index, byBlueZ: true):
@@ -107,8 +107,8 @@ extension TransportFailure: CustomStringConvertible {
         case .stalled(let subject):
             "\(subject) accepts no more data: reset the controller, or unplug it and plug it in again"
         case .unreachable(let subject, let reason):
-            "\(subject) cannot be reached: \(reason); start the controller there, or correct `bluetooth.transport`"
-        case .program(let name, let reason): "the command of `bluetooth.transport` (\(name)) \(reason)"
+            "\(subject) cannot be reached: \(reason); start the controller there, or correct tryck.yaml"
+        case .program(let name, let reason): "the command of the radio (\(name)) \(reason)"
         case .closedByPeer(let subject):
             "\(subject) closed the connection: see why the controller there ended"
         case .malformedStream(let subject, let malformed):

@@ -12,10 +12,11 @@ struct HCICommand: ParsableCommand {
         discussion: """
             Opens the adapter exclusively, and passes HCI packets in H4 framing between it and standard input and output, \
             until the input ends. Opening an adapter needs the capability CAP_NET_ADMIN. A daemon on another machine starts \
-            this command, through ssh for example; the second line is for its tryck.yaml.
+            this command, through ssh for example; the second line is for its tryck.yaml. "user" stands for an account of \
+            this machine that may log in.
 
               tryck hci 0
-              bluetooth: {transport: {command: [ssh, -T, tryck@shed, tryck, hci, "0"]}}
+              bluetooth: {transport: {command: [ssh, -T, user@shed, tryck, hci, "0"]}}
             """)
 
     @Argument(help: ArgumentHelp("The number of the adapter: 0 for hci0.", valueName: "number"))

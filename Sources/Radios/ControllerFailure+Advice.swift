@@ -15,7 +15,7 @@ extension ControllerFailure {
         case .stopped(let what):
             "The adapter has stopped working (\(what)). If a reset does not help, unplug it and plug it in again."
         case .malformed(let what):
-            "The device at the other end does not speak HCI (\(what)). Check bluetooth.transport."
+            "The device at the other end does not speak HCI (\(what)). Check the radio in tryck.yaml."
         }
     }
 }

@@ -19,7 +19,8 @@ package import ButtonModel
 /// | any            | `disconnect`                          | ending         | disconnect                                |
 /// | any            | disconnected                          | –              | report `disconnected`                     |
 ///
-/// A link to a button that is not expected any more is ended at once and not reported.
+/// A link may come up while its connection is being cancelled. If another radio looks for the button now, it is reported as usual,
+/// because the button would be silent after its end until the next press. If none does, it is ended at once and not reported.
 package struct HCIRadio: Sendable {
     private enum Phase: Hashable, Sendable {
         case exchangingMTU
@@ -47,6 +48,8 @@ package struct HCIRadio: Sendable {
     private var links: [HCILink] = []
     private var lastLink: LinkID
     private var expected: [ExpectedButton] = []
+    /// The buttons that were expected and that another radio looks for now, with their services.
+    private var moved: [BluetoothAddress: FlicService] = [:]
     /// The attribute handles of buttons on earlier links.
     private var attributes: [BluetoothAddress: FlicAttributes] = [:]
     private var effects: [RadioEffect] = []
@@ -94,7 +97,10 @@ package struct HCIRadio: Sendable {
         case .listen(.off): advance(.perform(.stopScanning), at: now)
         case .listen(.background): advance(.perform(.startBackgroundScanning), at: now)
         case .listen(.active): advance(.perform(.startScanning(active: true)), at: now)
-        case .expect(let buttons, _, _):
+        case .expect(let buttons, _, let elsewhere):
+            let elsewhere = Set(elsewhere)
+            for button in expected where elsewhere.contains(button.address) { moved[button.address] = button.service }
+            moved = moved.filter { elsewhere.contains($0.key) }
             expected = buttons
             advance(.perform(.setAcceptList(buttons.map(\.address))), at: now)
         case .write(let id, let value):
@@ -193,12 +199,13 @@ package struct HCIRadio: Sendable {
     // MARK: The phases of a link
 
     private mutating func connected(_ connection: LEConnection, _ next: inout [LEHost.Command]) {
-        guard let button = expected.first(where: { $0.address == connection.peer }) else {
+        let service = expected.first { $0.address == connection.peer }?.service ?? moved[connection.peer]
+        guard let service else {
             return next.append(.disconnect(connection.handle, reason: .remoteUserTerminated))
         }
         lastLink.rawValue += 1
         links.append(
-            HCILink(id: lastLink, handle: connection.handle, peer: connection.peer, expected: button.service))
+            HCILink(id: lastLink, handle: connection.handle, peer: connection.peer, expected: service))
         report(.connected(lastLink, connection.peer))
         next.append(.exchangeMTU(connection.handle))
     }

@@ -63,7 +63,8 @@ package enum RadioCommand: Hashable, Sendable {
     case listen(RadioListening)
     /// Replaces the list of buttons to connect to whenever they advertise, in the order of their importance, and the
     /// list of known buttons that are to be left alone. A link to a button that is not expected any more stays.
-    /// `elsewhere` are the known buttons that another radio looks for.
+    /// `elsewhere` are the known buttons that another radio looks for. A link to one of them that comes up because it was expected
+    /// until now stays, too.
     case expect([ExpectedButton], unwanted: [BluetoothAddress], elsewhere: [BluetoothAddress] = [])
     /// Connects to an expected button that was just heard. For radios that do not connect by themselves.
     case attempt(BluetoothAddress)

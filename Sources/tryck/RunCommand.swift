@@ -23,7 +23,10 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write all Bluetooth traffic to a new file, for Wireshark or btmon -r. At most 64 MiB.",
+            """
+            Write the Bluetooth traffic of the first radio that is neither a proxy nor shared with BlueZ to a new file, \
+            for Wireshark or btmon -r. At most 64 MiB.
+            """,
             valueName: "file"))
     var capture: String?
 

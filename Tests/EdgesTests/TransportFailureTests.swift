@@ -32,7 +32,7 @@ import Testing
             ),
             (
                 .noAdapterWithAddress(address, among: [other]), .absent,
-                "there is no adapter 00:1A:7D:DA:71:13: plug it in, or set `bluetooth.transport` to an available one: hci2 (00:11:22:33:44:55)"
+                "there is no adapter 00:1A:7D:DA:71:13: plug it in, or name an available one in tryck.yaml: hci2 (00:11:22:33:44:55)"
             ),
             (
                 TransportFailure(errno: EBUSY, "bind", adapter: 1, isBlueZRunning: true), .absent,

@@ -117,14 +117,14 @@ struct AdapterTests {
         try workshop.write("tryck.yaml", "bluetooth: {transport: \(transport)}\nmqtt: {broker: none}\n")
         let daemon = try workshop.daemon()
         try daemon.line(
-            containing: "the command of `bluetooth.transport` (env) ended: tryck: hci0 is in use by another program")
+            containing: "the command of the radio (env) ended: tryck: hci0 is in use by another program")
         try workshop.write("adapter", "0 \(Self.address) 0\n")
         try daemon.line(containing: "is ready", within: 60)
         // The program that was refused had no adapter that could be lost.
         #expect(try adapterState(workshop)["resets"] == 0)
         let lender = try #require(Self.processes(named: workshop.path("adapter")).first)
         kill(lender, SIGKILL)
-        try daemon.line(containing: "the command of `bluetooth.transport` (env) ended. Trying again")
+        try daemon.line(containing: "the command of the radio (env) ended. Trying again")
         #expect(try adapterState(workshop)["resets"] == 1)
         try daemon.line(containing: "is ready", within: 60)
         daemon.stop()

@@ -63,6 +63,30 @@ struct SeveralRadiosTests {
         #expect(house.violations.isEmpty)
     }
 
+    @Test("A link that comes up through a radio that the button is just leaving stays, and the press arrives once")
+    func lateLink() {
+        var house = Self.house([-70, nil])
+        #expect(Self.radio(&house) == "cellar")
+        house.signal("kitchen", 0, nil)
+        // The supervision timeout.
+        house.wait(.seconds(15))
+        // The adapter in the cellar connects to the button, and says so when the button is already given to the one in the attic.
+        house.breakAdapter(.delayConnectionComplete(.milliseconds(400)))
+        house.press("kitchen", .click)
+        house.signal("kitchen", 1, -50)
+        house.wait(.milliseconds(60))
+        house.signal("kitchen", 0, -70)
+        house.wait(.milliseconds(240))
+        #expect(Self.radio(&house) == "attic")
+        house.wait(.seconds(3))
+        #expect(Self.radio(&house) == "cellar")
+        #expect(Self.presses(&house) == 1)
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        #expect(Self.presses(&house) == 2)
+        #expect(house.violations.isEmpty)
+    }
+
     @Test(
         "The buttons of a radio that is unplugged are connected by another one at once, and their presses arrive once")
     func unplugged() {
@@ -203,6 +227,22 @@ struct SeveralRadiosTests {
         #expect(counts == [3, 3, 3, 3])
         #expect(house.payloads(on: "tryck/bridge/event").allSatisfy { !$0.contains("stale") })
         #expect(house.violations.isEmpty)
+    }
+
+    @Test("The warning that a radio has no space for a button names the radio")
+    func shortage() {
+        let buttons = (1...4).map { number in
+            SimulatedButtonDescription(
+                name: "b\(number)", address: BluetoothAddress(rawValue: 0x80E4_DA00_0010 + number),
+                serial: "BA00-B0000\(number)", isPublic: true)
+        }
+        var house = Household(
+            buttons, rules: .none,
+            controller: .init(address: BluetoothAddress(rawValue: 0x0000_5E00_5301), maximumLinks: 1), radios: 2)
+        house.pairAll(within: .seconds(60))
+        let warnings = house.logged.filter { $0.contains("no space for a new connection") }
+        #expect(!warnings.isEmpty)
+        #expect(warnings.allSatisfy { $0.contains("(cellar)") || $0.contains("(attic)") }, "\(warnings)")
     }
 
     @Test(

@@ -105,13 +105,18 @@ extension Hub {
     /// - Parameter waiting: the buttons that have no link because their radio has no room for all.
     mutating func linkShortageChanged(_ waiting: Set<ButtonID>, at now: Instant) {
         let before = radios.linkShortageChanged(waiting)
+        let isAlone = radios.slots.count == 1
         if before.isEmpty, !waiting.isEmpty {
-            let names = waiting.sorted().prefix(8).map { label(of: $0) }.joined(separator: ", ")
+            let names = waiting.sorted().prefix(8).map { button in
+                let radio = isAlone ? nil : radioName(of: button)
+                return label(of: button) + (radio.map { " (\($0))" } ?? "")
+            }
             log(
                 .warning,
-                "no space for a new connection: \(names) have no link; buttons take turns on the adapter's links")
+                "no space for a new connection: \(names.joined(separator: ", ")) have no link; buttons take turns on the "
+                    + (isAlone ? "adapter's links" : "links of their radio"))
         } else if !before.isEmpty, waiting.isEmpty {
-            log(.info, "the adapter has room for all buttons again")
+            log(.info, isAlone ? "the adapter has room for all buttons again" : "there is room for all buttons again")
         }
         broadcast(.linkShortage(waiting: waiting.sorted().map { label(of: $0) }))
         for button in waiting.symmetricDifference(before).sorted() {
