@@ -389,7 +389,9 @@ struct OpenPressScenarioTests {
         #expect(Self.fate(house.hear(3) + house.hear(4, .up(.open)) + house.wait(.seconds(2))) == ["lamp one"])
     }
 
-    @Test("the rest of a press is in no gesture while the other part of a Duo is pressed, and that part's press is acted on")
+    @Test(
+        "the rest of a press is in no gesture while the other part of a Duo is pressed, and that part's press is acted on"
+    )
     func inheritedPart() {
         var house = EngineHouse(Self.verdicts)
         house.take(.brokerConnected)

@@ -450,17 +450,17 @@ struct EngineFeed: Sendable {
 
     /// Notes which presses begin with these events.
     ///
-    /// - Returns: true if there is an event of a press whose `down` was not taken since this engine began to lead.
-    mutating func begins(_ events: [ButtonEvent], of button: ButtonID) -> Bool {
-        var isBegunElsewhere = false
+    /// - Returns: the parts with an event of a press whose `down` was not taken since this engine began to lead.
+    mutating func begins(_ events: [ButtonEvent], of button: ButtonID) -> [ButtonPart?] {
+        var begunElsewhere: [ButtonPart?] = []
         for event in events {
             if event.step == .down {
                 begunParts[button, default: []].insert(event.part)
-            } else if begunParts[button]?.contains(event.part) != true {
-                isBegunElsewhere = true
+            } else if begunParts[button]?.contains(event.part) != true, !begunElsewhere.contains(event.part) {
+                begunElsewhere.append(event.part)
             }
         }
-        return isBegunElsewhere
+        return begunElsewhere
     }
 
     /// Another engine, or an earlier process, has taken the last messages of the button.
