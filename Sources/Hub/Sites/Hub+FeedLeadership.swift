@@ -42,9 +42,9 @@ extension Hub {
             } else {
                 log(.info, "no engine with another share than this one's is heard any more")
             }
-        case .deaf:
-            if let fault = feed?.deafFault {
-                log(.error, fault)
+        case .deaf(let isDeaf):
+            if isDeaf {
+                if let fault = feed?.deafFault { log(.error, fault) }
             } else {
                 log(.info, "what this engine publishes about its leadership comes back from the broker again")
             }
