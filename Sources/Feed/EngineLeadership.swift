@@ -37,7 +37,8 @@ package import MQTTTopics
 ///
 /// A broker such as mosquitto grants a subscription that its access rules do not allow, and delivers nothing. An engine that may
 /// write its claims and not read them would end each good leader and never lead. It is deaf: it claims nothing, and publishes an
-/// empty message every 10 s that comes back when it may read. Other engines ignore this message.
+/// empty message every 10 s that comes back when it may read. Other engines ignore this message. While retained messages arrive,
+/// claims are not counted, because they come behind them.
 ///
 /// No lock is needed. All presses and messages go through the one broker: an engine whose connection is dead can
 /// publish nothing, and sites ignore claims with a lower term than the highest that they have heard.
@@ -56,6 +57,8 @@ package struct EngineLeadership: Sendable {
         /// The highest term in the hellos of sites, at most `EngineTerm.greatestLeap` above the highest term of engines. Sites
         /// ignore claims with a lower term.
         case sitesHeard(term: Int)
+        /// The broker still sends what is retained, behind which our claim comes. Only needed if `missesClaims`.
+        case backlog
         /// The fingerprint of the rules that run.
         case rules(String)
         /// False if the disk cannot record claims. This engine then stops leading. Presses are handled by another engine, or stay
@@ -157,8 +160,9 @@ package struct EngineLeadership: Sendable {
     /// True while we stand by and the leader is gone.
     private(set) var isVacant = false
     private(set) var canRecord = true
-    /// The claims that we have waited a second for, since a message on their topic has arrived.
+    /// The claims that we have waited a second for, since a message on their topic or a retained message has arrived.
     private var unheardClaims = 0
+    package var missesClaims: Bool { unheardClaims > 0 }
     /// True from when our claims do not come back until a message on their topic arrives, also over connections.
     package private(set) var isDeaf = false
     var canClaim: Bool { canRecord && !isDeaf }
@@ -231,6 +235,7 @@ package struct EngineLeadership: Sendable {
         case .received(let name, let payload): received(name, payload, at: now)
         case .heard(let term): heard(term: term, at: now)
         case .sitesHeard(let term): siteTerm = min(max(siteTerm, term), highestTerm + EngineTerm.greatestLeap)
+        case .backlog: unheardClaims = 0
         case .rules(let rules):
             self.rules = rules
             if state == .leading { sayOnline(at: now) }
@@ -617,7 +622,9 @@ package struct EngineLeadership: Sendable {
         // Each engine says its rules every few seconds. The next one is noted when the first one is silent or has our rules.
         if isNoted || otherRules == nil {
             otherRules = (other, leads)
-            deadlines.set(.otherRules, at: now + silenceLimit)
+            // A stand-by speaks as often as its own patience says, which we do not know.
+            let longest = EnginePatience(EnginePatience.range.upperBound).presenceLimit
+            deadlines.set(.otherRules, at: now + (leads ? silenceLimit : longest))
         }
         let difference = rules + " " + theirs
         let isRoom = reportedDifferences.count < Self.maximumDifferences

@@ -22,6 +22,9 @@ package struct GestureRecogniser: Sendable {
         /// - Parameter mayBeDown: whether a press may be down that only the other program knows. It is in no gesture, but if its `up`
         ///   shows that it was a hold, the end of that hold is reported.
         case inherited(ButtonID, mayBeDown: Bool)
+        /// Another program has handled the beginning of the press of this part of the button. The rest of it is as in `inherited`, and the
+        /// other parts and the rotations of the button go on.
+        case begunElsewhere(ButtonID, ButtonPart?)
         case timerFired
     }
 
@@ -155,6 +158,12 @@ package struct GestureRecogniser: Sendable {
             let row = rowIndex(of: button)
             rows[row].inherit(mayBeDown: mayBeDown)
             endMembership(of: row, at: now, into: &output)
+            rearm(row)
+        case .begunElsewhere(let button, let part):
+            let row = rowIndex(of: button)
+            let machine = rows[row].machineIndex(of: part)
+            rows[row].machines[machine].inherit(mayBeDown: true)
+            if rows[row].member?.machine == machine { endMembership(of: row, at: now, into: &output) }
             rearm(row)
         case .timerFired:
             timePassed(at: now, into: &output)

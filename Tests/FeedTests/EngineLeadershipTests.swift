@@ -322,6 +322,20 @@ struct EngineLeadershipTests {
         #expect(talk.given(.timerFired).first == .lead(term: 1, continues: false))
     }
 
+    @Test("an engine whose claims come back behind a long backlog of retained messages is not deaf")
+    func backlog() {
+        var talk = Self.connected()
+        talk.wait(.seconds(5))
+        talk.given(.timerFired)
+        for _ in 0..<30 {
+            talk.wait(.seconds(1))
+            talk.when(.timerFired, expect: Self.claims(1), .setTimer(talk.now + .seconds(1)))
+            #expect(talk.machine.missesClaims)
+            talk.when(.backlog, expect: .nothing)
+        }
+        #expect(!talk.machine.isDeaf && !talk.machine.missesClaims)
+    }
+
     @Test("an engine that was stopped while it claimed has not missed its claims")
     func stoppedWhileClaiming() {
         var talk = Self.connected()
@@ -659,7 +673,8 @@ struct EngineLeadershipTests {
         // A second stand-by with our rules does not end what is said of the first one.
         leader.given(Self.presence("a3", term: 1, rules: "r1"))
         #expect(leader.machine.otherRules?.engine == "a2" && leader.machine.otherRules?.leads == false)
-        leader.wait(.milliseconds(9_999))
+        // A stand-by with a patience of 60 s speaks every 18 s.
+        leader.wait(.milliseconds(41_999))
         leader.given(.timerFired)
         #expect(leader.machine.otherRules != nil)
         leader.wait(.milliseconds(1))

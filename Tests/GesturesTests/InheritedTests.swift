@@ -51,6 +51,23 @@ struct InheritedTests {
         #expect(room.gestures.isEmpty)
     }
 
+    @Test("if the press of one part was begun elsewhere, the other part and the turns go on")
+    func part() {
+        var room = Room(Self.double)
+        func hear(_ step: PressStep, _ part: ButtonPart) {
+            var event = Button().event(step, at: 0)
+            event.part = part
+            room.hear(event)
+        }
+        room.handle(.moved(ButtonMovement(button: .kitchen, part: .dial, steps: 3, position: 0)))
+        hear(.down, .small)
+        room.handle(.begunElsewhere(.kitchen, .big))
+        hear(.up(.click), .big)
+        hear(.up(.click), .small)
+        room.rest()
+        #expect(room.gestures.map(\.part).sorted { ($0?.rawValue ?? "") < ($1?.rawValue ?? "") } == [.dial, .small])
+    }
+
     @Test("the end of a hold whose link was lost is not awaited after the inheritance")
     func lostLink() {
         var room = Room(Self.double, usesButtonVerdicts: false)

@@ -242,7 +242,7 @@ struct EngineFaultScenarioTests {
         let other = world.engineStatus(1)["warnings"]?.arrayValue?.first?.stringValue
         #expect(other?.hasPrefix("the engine a1, which leads share 1 of 1, has other rules than this one") == true)
         world.kill(1)
-        world.wait(.seconds(15))
+        world.wait(.seconds(45))
         #expect(world.engineStatus(0)["warnings"] == [])
         world = Self.pair()
         world.wait(.seconds(30))
@@ -264,8 +264,8 @@ struct EngineFaultScenarioTests {
         #expect(
             world.engineStatus(1)["fault"]
                 == """
-                the broker refuses to let this engine read engines/1/#: it delivers nothing of what this engine publishes there, and \
-                no engine can lead that does not hear the others; allow it in the broker's access rules
+                the broker refuses to let this engine read engines/1/#, or to write there: it delivers nothing of what this engine \
+                publishes there, and no engine can lead that does not hear the others; allow it in the broker's access rules
                 """)
         #expect(world.engineStatus(1)["refused"] == ["read engines/1/#"])
         func claimCount() -> Int { world.payloads(on: "engines/1/leader").count { !$0.isEmpty } }
@@ -279,6 +279,40 @@ struct EngineFaultScenarioTests {
         world.kill(0)
         world.wait(.seconds(1.5))
         #expect(world.leaders == [1])
+    }
+
+    @Test("an engine whose claims come back behind what the broker retains for sites is not at fault")
+    func claimBehindBacklog() {
+        var house = EngineHouse(.lamp)
+        house.take(.brokerConnected)
+        house.wait(.seconds(5))
+        let cursor = FeedCursor(number: 1, term: 1, engine: "b1", installation: "9f3c", session: 1).encoded()
+        for _ in 0..<30 {
+            let topicName = "\(EngineHouse.site)/feed/\(EngineHouse.button)/cursor"
+            house.take(.messageReceived(topicName: topicName, payload: cursor, retained: true))
+            house.wait(.seconds(1))
+        }
+        #expect(house.status["engine"]?["fault"] == .null)
+        house.hearOwnClaim()
+        house.wait(.seconds(1))
+        #expect(house.status["engine"]?["state"] == "leading")
+    }
+
+    @Test("an engine whose claims the broker refuses says so, and not that it must not read them")
+    func refusedLeadership() {
+        var house = EngineHouse(.lamp)
+        house.take(.brokerConnected)
+        for _ in 0..<20 {
+            for case .publish(let id, let message, _) in house.wait(.seconds(1))
+            where message.topicName == "engines/1/leader" {
+                house.take(.publishFailed(id, "Not authorized"))
+            }
+        }
+        #expect(house.status["engine"]?["refused"] == ["write engines/1/leader"])
+        #expect(
+            house.status["engine"]?["fault"]
+                == "the broker refuses to let this engine write engines/1/leader: Not authorized; allow it in the broker's access rules"
+        )
     }
 
     // MARK: What the connection loses

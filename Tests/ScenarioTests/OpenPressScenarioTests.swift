@@ -245,6 +245,15 @@ struct OpenPressScenarioTests {
         #expect(Self.fate(effects) == ["reported 1 to 1", "reported 1 to 1"])
     }
 
+    @Test("a press goes on at its site although another site has removed the button")
+    func removedElsewhere() {
+        var house = EngineHouse.leading(Self.clicks)
+        house.sayHello(from: Self.otherSite)
+        var effects = house.hear(1) + house.sayHello(from: Self.otherSite, session: 2, buttons: [])
+        effects += house.hear(2, .up(.open)) + house.wait(.seconds(2))
+        #expect(Self.fate(effects) == ["lamp one"])
+    }
+
     // MARK: Another engine leads, or none
 
     /// Another engine leads, reports what it finds, and is gone.
@@ -324,19 +333,25 @@ struct OpenPressScenarioTests {
         #expect(Self.fate(effects) == ["reported 1 to 2"])
     }
 
-    @Test("a hold that was told ends with its release, although another engine has claimed to lead, and done nothing")
-    func heldMeanwhile() {
+    @Test(
+        "a hold that was told ends with its release, although another engine has claimed to lead, and has reported it or done nothing",
+        arguments: [true, false])
+    func heldMeanwhile(isReported: Bool) {
         var house = EngineHouse.leading(Self.held)
         _ = Self.acknowledge(house.hear(1) + house.hear(2, .hold(ofSecondPress: false)), &house)
         // The hold ends because its site is gone. The action for that is held, and then dropped.
         var effects = Self.breakOff(&house) + house.wait(.seconds(20)) + house.take(.brokerConnected)
         effects += house.hear("engines/1/leader", EngineTerm(term: 9, engine: "b1").encoded())
         effects += house.sayHello(session: 2, last: 2, claimed: 2)
+        if isReported {
+            let topic = "\(EngineHouse.site)/feed/\(EngineHouse.button)/done"
+            effects += house.hear(topic, FeedDone(number: 2, term: 9, installation: "9f3c").encoded())
+        }
         effects += house.hear(
             "engines/1/state", EngineState(isOnline: false, engine: "b1", share: .whole).encoded())
         effects += house.wait(.seconds(3)) + house.hearOwnClaim() + house.wait(.seconds(1))
         #expect(house.status["engine"]?["state"] == "leading")
-        #expect(Self.fate(effects) == ["reported 1 to 2"])
+        #expect(Self.fate(effects) == (isReported ? [] : ["reported 1 to 2"]))
         #expect(Self.fate(house.hear(3, .up(.afterHold))) == ["lamp end"])
     }
 
@@ -372,6 +387,40 @@ struct OpenPressScenarioTests {
         effects += house.hear(2, step) + house.wait(.seconds(2))
         #expect(Self.fate(effects) == [])
         #expect(Self.fate(house.hear(3) + house.hear(4, .up(.open)) + house.wait(.seconds(2))) == ["lamp one"])
+    }
+
+    @Test(
+        "the rest of a press is in no gesture while the other part of a Duo is pressed, and that part's press is acted on"
+    )
+    func inheritedPart() {
+        var house = EngineHouse(Self.verdicts)
+        house.take(.brokerConnected)
+        house.sayHello(model: .duo, last: 1, claimed: 1)
+        let topic = "\(EngineHouse.site)/feed/\(EngineHouse.button)/done"
+        house.hear(topic, FeedDone(number: 1, term: 1, installation: "9f3c").encoded())
+        var effects = house.lead()
+        effects += house.hear(2, .down, part: .small) + house.hear(3, .up(.click), part: .big)
+        effects += house.wait(.seconds(2))
+        #expect(Self.fate(effects) == [])
+        #expect(Self.fate(house.hear(4, .up(.click), part: .small) + house.wait(.seconds(2))) == ["lamp one"])
+    }
+
+    @Test("the rest of a press is in no gesture while a turn of its button is collected, and the turn is acted on")
+    func inheritedTurn() {
+        var house = EngineHouse(
+            """
+            version: 1
+            rules:
+              - {id: one, triggers: {button: any, event: click}, actions: {publish: {topic: lamp, payload: one}}}
+              - {id: two, triggers: {button: any, event: double_click}, actions: {publish: {topic: lamp, payload: two}}}
+              - {id: turn, triggers: {button: any, event: rotate_clockwise}, actions: {publish: {topic: lamp, payload: turn}}}
+            """)
+        house.connect(last: 1, claimed: 1)
+        let topic = "\(EngineHouse.site)/feed/\(EngineHouse.button)/done"
+        house.hear(topic, FeedDone(number: 1, term: 1, installation: "9f3c").encoded())
+        var effects = house.lead()
+        effects += Self.turn(2, &house) + house.hear(3, .up(.click)) + house.wait(.seconds(2))
+        #expect(Self.fate(effects) == ["lamp turn"])
     }
 
     @Test("the rest of a press that an earlier process of the engine has reported is no hold")

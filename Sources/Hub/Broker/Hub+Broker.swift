@@ -169,7 +169,7 @@ extension Hub {
     // MARK: Messages in
 
     mutating func messageReceived(_ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant) {
-        if feed != nil, feedReceived(topicName, payload, brokerAge: .zero, at: now) { return }
+        if feed != nil, feedReceived(topicName, payload, retained: retained, brokerAge: .zero, at: now) { return }
         if retained, let topic = broker.leftover(topicName, payload), isGone(topic) { broker.clearLeftover(topic) }
         stateReceived(topicName, payload, isRetained: retained, at: now)
         guard !discoveryMessageReceived(topicName, payload, retained: retained, at: now) else { return }

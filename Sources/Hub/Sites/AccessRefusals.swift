@@ -50,6 +50,8 @@ struct AccessRefusals: Sendable {
     /// The broker takes the messages to all topics.
     mutating func publishedAll() { forget(.write) }
 
+    func refusesWrite(to topicName: String) -> Bool { reasons[Access.write.prefix + topicName] != nil }
+
     // MARK: Subscriptions
 
     /// The broker does not deliver the messages of a topic filter.

@@ -402,17 +402,17 @@ struct EngineFeed: Sendable {
     // MARK: What the broker refuses
 
     /// What the broker does not let this engine do, in order.
-    private var refused: [String] { (leadership.isDeaf ? [deafRefusal] : []) + refusals.list }
+    private var refused: [String] { (deafFault == nil ? [] : [deafRefusal]) + refusals.list }
 
     /// The broker grants the subscription, so it is not among `refusals`.
     private var deafRefusal: String { "read \(configuration.share.topic)/#" }
 
-    /// `nil` if this engine hears its own claims.
+    /// `nil` if this engine hears its own claims, or the broker says that it must not write them. With MQTT 3.1.1 no broker says so.
     var deafFault: String? {
-        guard leadership.isDeaf else { return nil }
+        guard leadership.isDeaf, !refusals.refusesWrite(to: "\(configuration.share.topic)/leader") else { return nil }
         return
-            "the broker refuses to let this engine \(deafRefusal): it delivers nothing of what this engine publishes there, and no "
-            + "engine can lead that does not hear the others; allow it in the broker's access rules"
+            "the broker refuses to let this engine \(deafRefusal), or to write there: it delivers nothing of what this engine "
+            + "publishes there, and no engine can lead that does not hear the others; allow it in the broker's access rules"
     }
 
     /// A message of this engine was not published (`AccessRefusals.publishFailed`).
@@ -450,17 +450,17 @@ struct EngineFeed: Sendable {
 
     /// Notes which presses begin with these events.
     ///
-    /// - Returns: true if there is an event of a press whose `down` was not taken since this engine began to lead.
-    mutating func begins(_ events: [ButtonEvent], of button: ButtonID) -> Bool {
-        var isBegunElsewhere = false
+    /// - Returns: the parts with an event of a press whose `down` was not taken since this engine began to lead.
+    mutating func begins(_ events: [ButtonEvent], of button: ButtonID) -> [ButtonPart?] {
+        var begunElsewhere: [ButtonPart?] = []
         for event in events {
             if event.step == .down {
                 begunParts[button, default: []].insert(event.part)
-            } else if begunParts[button]?.contains(event.part) != true {
-                isBegunElsewhere = true
+            } else if begunParts[button]?.contains(event.part) != true, !begunElsewhere.contains(event.part) {
+                begunElsewhere.append(event.part)
             }
         }
-        return isBegunElsewhere
+        return begunElsewhere
     }
 
     /// Another engine, or an earlier process, has taken the last messages of the button.

@@ -27,7 +27,7 @@ extension Hub {
         _ topicName: String, _ payload: [UInt8], retained: Bool, remaining: Duration, at now: Instant
     ) {
         let age = max(.zero, EngineFeed.expiry - remaining)
-        if feed != nil, feedReceived(topicName, payload, brokerAge: age, at: now) { return }
+        if feed != nil, feedReceived(topicName, payload, retained: retained, brokerAge: age, at: now) { return }
         messageReceived(topicName, payload, retained: retained, at: now)
     }
 
@@ -36,9 +36,10 @@ extension Hub {
     /// - Parameter brokerAge: how long the broker kept the message.
     /// - Returns: true if the message is on a topic of a feed, so that no other part of the hub uses it.
     mutating func feedReceived(
-        _ topicName: String, _ payload: [UInt8], brokerAge: Duration, at now: Instant
+        _ topicName: String, _ payload: [UInt8], retained: Bool, brokerAge: Duration, at now: Instant
     ) -> Bool {
         guard lifecycle.isRunning, let feed else { return false }
+        if retained, feed.leadership.missesClaims { advanceFeed(.leadership(.backlog), at: now) }
         // The timer may be late, because the process was stopped.
         if feed.leadership.hasLapsed(at: now) { advanceFeed(.leadership(.timerFired), at: now) }
         if feed.leadership.filters.contains(topicName) {

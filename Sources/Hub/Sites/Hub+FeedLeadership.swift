@@ -42,9 +42,9 @@ extension Hub {
             } else {
                 log(.info, "no engine with another share than this one's is heard any more")
             }
-        case .deaf:
-            if let fault = feed?.deafFault {
-                log(.error, fault)
+        case .deaf(let isDeaf):
+            if isDeaf {
+                if let fault = feed?.deafFault { log(.error, fault) }
             } else {
                 log(.info, "what this engine publishes about its leadership comes back from the broker again")
             }
@@ -108,11 +108,13 @@ extension Hub {
         if !changes.isEmpty { record(changes) }
     }
 
-    /// Begins anew with a button whose last messages another engine has claimed: forgets the undecided presses that this engine
-    /// knew.
-    mutating func inherit(_ button: ButtonID, mayBeDown: Bool, at now: Instant) {
+    /// Begins anew with a button whose last messages another engine has claimed, or with a part of it: forgets the undecided presses
+    /// that this engine knew.
+    ///
+    /// - Parameter input: `inherited` or `begunElsewhere`, of this button.
+    mutating func inherit(_ button: ButtonID, _ input: RuleEngine.Input, at now: Instant) {
         let wasUndecided = !rules.savedTrain(of: button).isEmpty
-        advanceRules(.inherited(button, mayBeDown: mayBeDown), at: now)
+        advanceRules(input, at: now)
         if wasUndecided, let progress = progress(of: button) { record([progress]) }
     }
 

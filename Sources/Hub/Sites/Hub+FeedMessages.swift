@@ -65,12 +65,14 @@ extension Hub {
         case .inherited(let site, let button, let mayBeDown):
             guard buttons[button]?.source == EngineFeed.source(of: site) else { break }
             feed?.inherits(button)
-            inherit(button, mayBeDown: mayBeDown, at: now)
+            inherit(button, .inherited(button, mayBeDown: mayBeDown), at: now)
         case .known(let site, let hello): siteIsHere(site, hello, at: now)
         case .offline(let site): siteIsGone(site, at: now)
         case .removed(let site, let button):
-            feed?.removed(button)
-            guard buttons[button]?.source == EngineFeed.source(of: site) else { break }
+            // A button that another site has is pressed there.
+            let (owner, source) = (buttons[button]?.source, EngineFeed.source(of: site))
+            if owner == nil || owner == source { feed?.removed(button) }
+            guard owner == source else { break }
             gone(button, .removed, at: now)
             otherSiteHas(button, than: site, at: now)
         case .beganAnew(let place, let former):
@@ -149,10 +151,11 @@ extension Hub {
         }
         feed?.took(place, events, movements, at: now)
         // Another engine, or an earlier process, has taken the beginning of this press, and it was acted on or reported. So the rest is in
-        // no gesture, also if the engine that has reported it is gone as well, and everything counts as done.
-        if feed?.begins(events, of: button) == true, !rules.hasUndecided(of: button) {
+        // no gesture, also if the engine that has reported it is gone as well, and everything counts as done. Nothing of this part has
+        // begun here since, but another part may be pressed, and a turn may be collected.
+        for part in feed?.begins(events, of: button) ?? [] {
             completePress(at: now)
-            inherit(button, mayBeDown: true, at: now)
+            inherit(button, .begunElsewhere(button, part), at: now)
         }
         if let bootID = events.last?.bootID {
             // A button that has rebooted counts anew, and so does each part of a Duo.

@@ -316,10 +316,18 @@ extension RuleEngine {
     /// Handles the input `inherited`.
     mutating func inherit(_ button: ButtonID, mayBeDown: Bool, at now: Instant, _ effects: inout [Effect]) {
         recognised(recogniser.handle(.inherited(button, mayBeDown: mayBeDown), at: now), at: now, &effects)
-        let held = world.held.filter { $0.button != button }
+        forgetHeld(button, where: { _ in true }, at: now, &effects)
+    }
+
+    /// Parts of a button do not count as held any more.
+    mutating func forgetHeld(
+        _ button: ButtonID, where isForgotten: (ButtonPart?) -> Bool, at now: Instant, _ effects: inout [Effect]
+    ) {
+        let held = world.held.filter { $0.button != button || !isForgotten($0.part) }
         guard held.count < world.held.count else { return }
         world.held = held
-        for declaration in declarations(of: button) { world.buttons[declaration].isHeld = false }
+        let isHeld = world.isHeld(button)
+        for declaration in declarations(of: button) { world.buttons[declaration].isHeld = isHeld }
         worldHasChanged = true
         release(button, at: now, &effects)
     }

@@ -70,6 +70,8 @@ package struct RuleEngine: Sendable {
         /// Another engine has handled the events of the button until now. A press that is down and that only the other one knows is
         /// in no gesture, but a hold that the other one may have told still ends.
         case inherited(ButtonID, mayBeDown: Bool)
+        /// The same for the press of one part of the button, of which the events that follow are the rest.
+        case begunElsewhere(ButtonID, ButtonPart?)
         /// The battery level in percent.
         case battery(ButtonID, Int64)
         case batteryLow(ButtonID)
@@ -277,6 +279,9 @@ package struct RuleEngine: Sendable {
         case .rebooted(let button): loseHold(button, silentFor: .zero, at: now, &effects)
         case .abandoned(let starts): abandon(starts, at: now, &effects)
         case .inherited(let button, let mayBeDown): inherit(button, mayBeDown: mayBeDown, at: now, &effects)
+        case .begunElsewhere(let button, let part):
+            recognised(recogniser.handle(.begunElsewhere(button, part), at: now), at: now, &effects)
+            forgetHeld(button, where: { $0 == part }, at: now, &effects)
         case .battery(let button, let percent):
             devices[button, default: Device()].battery = percent
             updateButtonFacts(button)
