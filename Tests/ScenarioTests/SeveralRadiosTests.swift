@@ -240,6 +240,10 @@ struct SeveralRadiosTests {
             buttons, rules: .none,
             controller: .init(address: BluetoothAddress(rawValue: 0x0000_5E00_5301), maximumLinks: 1), radios: 2)
         house.pairAll(within: .seconds(60))
+        for button in buttons + buttons {
+            house.press(button.name, .click)
+            house.wait(.seconds(5))
+        }
         let warnings = house.logged.filter { $0.contains("no space for a new connection") }
         #expect(!warnings.isEmpty)
         #expect(warnings.allSatisfy { $0.contains("(cellar)") || $0.contains("(attic)") }, "\(warnings)")
