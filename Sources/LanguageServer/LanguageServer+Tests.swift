@@ -99,7 +99,7 @@ extension LanguageServer {
         var configuration: String?
     }
 
-    /// Those of the documents whose sets are known.
+    /// The lens states of the open documents whose rule sets are known, by path.
     var lensStates: [String: LensState] {
         var states: [String: LensState] = [:]
         for path in documents.keys {

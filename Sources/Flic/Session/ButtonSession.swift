@@ -138,8 +138,8 @@ public struct ButtonSession: Sendable {
     static let pauseAfterSessionEnd = Duration.seconds(1)
     /// The pauses after wrong signatures within `wrongSignatureMemory`. One more ends the link.
     static let pausesAfterWrongSignature: [Duration] = [.seconds(5)]
-    /// The same if the radio may lose notifications: a proxy loses several in a row, so the session after the first pause may
-    /// lose one, too.
+    /// The pauses after wrong signatures through a radio that may lose notifications. A proxy loses several in a row, so the session
+    /// after the first pause may lose one, too.
     static let pausesAfterLostNotification: [Duration] = [.seconds(1), .seconds(5)]
     static let pauseAfterTooManyApps = Duration.seconds(30)
     /// The link is ended if several wrong signatures follow each other within this time. A link may last for days, so signatures

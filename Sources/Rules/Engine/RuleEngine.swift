@@ -70,7 +70,8 @@ package struct RuleEngine: Sendable {
         /// Another engine has handled the events of the button until now. A press that is down and that only the other one knows is
         /// in no gesture, but a hold that the other one may have told still ends.
         case inherited(ButtonID, mayBeDown: Bool)
-        /// The same for the press of one part of the button, of which the events that follow are the rest.
+        /// Another engine has handled the beginning of the press of this part of the button. The events that follow are the rest of the
+        /// press, which is in no gesture, but a hold that the other engine may have told still ends.
         case begunElsewhere(ButtonID, ButtonPart?)
         /// The battery level in percent.
         case battery(ButtonID, Int64)
