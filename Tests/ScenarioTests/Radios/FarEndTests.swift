@@ -167,6 +167,27 @@ struct FarEndTests {
         #expect(Self.presses(&house) == [2, 0])
     }
 
+    @Test(
+        "BlueZ beside an adapter does not search while a button is away for ten minutes, because a search costs all programs radio time",
+        arguments: [[HouseRadio.adapter, .bluez], [.bluez, .adapter]])
+    func quietAdapter(kinds: [HouseRadio]) {
+        var house = Household(kinds: kinds)
+        house.pairAll()
+        house.reach("hall", false)
+        house.wait(.seconds(60))
+        var searches = 0
+        for _ in 0..<54 {
+            house.wait(.seconds(10))
+            if house.isAnyDiscovering { searches += 1 }
+        }
+        #expect(searches == 0)
+        house.reach("hall", true)
+        house.press("hall", .click)
+        house.wait(.seconds(20))
+        #expect(Self.presses(&house) == [0, 1])
+        #expect(house.violations.isEmpty)
+    }
+
     @Test("With a radio of each kind, each is listed with its kind, its state, its links and its buttons")
     func listed() throws {
         var house = Household(kinds: [.adapter, .bluez, .proxy])
