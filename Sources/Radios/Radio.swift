@@ -169,15 +169,19 @@ package struct RadioInfo: Hashable, Sendable {
     /// True if the radio connects to expected buttons by itself. False if its owner has to request a connection whenever a button
     /// was heard.
     package var connectsByItself: Bool
+    /// How long a radio that connects by itself may take from an advertisement of an expected button until it reports the link.
+    package var connectionTime: Duration
     /// A description of the device for users: `ESPHome 2026.6.5`; empty for an adapter of this machine.
     package var description: String
 
     package init(
-        address: BluetoothAddress, acceptListSize: Int, connectsByItself: Bool = true, description: String = ""
+        address: BluetoothAddress, acceptListSize: Int, connectsByItself: Bool = true,
+        connectionTime: Duration = .milliseconds(150), description: String = ""
     ) {
         self.address = address
         self.acceptListSize = acceptListSize
         self.connectsByItself = connectsByItself
+        self.connectionTime = connectionTime
         self.description = description
     }
 }

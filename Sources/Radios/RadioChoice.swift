@@ -11,7 +11,7 @@ import ButtonModel
 /// | button     | on                                                   | becomes    | and we                              |
 /// |------------|------------------------------------------------------|------------|-------------------------------------|
 /// | away       | heard by the radio that looks for it by itself       | away       | wait, because that radio connects   |
-/// | away       | heard by another radio                               | considered | wait 150 ms for home, if it has room |
+/// | away       | heard by another radio                               | considered | wait for home, if it has room       |
 /// | considered | the time is over                                     | trying     | let the best radio look for it      |
 /// | considered | the time is over, and only full radios hear it       | waiting    | let the best of those make room     |
 /// | considered | the time is over, and no radio hears it well         | away       |                                     |
@@ -40,8 +40,6 @@ struct RadioChoice: Sendable {
         case trust(RadioID)
     }
 
-    /// How long the home of a button may take to connect it after another radio has heard it. An adapter takes some 20 ms.
-    static let patience = Duration.milliseconds(150)
     static let attemptLimit = Duration.milliseconds(1500)
     static let waitingLimit = Duration.seconds(5)
     /// How long a radio that did not connect a button is left out for it, if another radio hears the button.
@@ -108,6 +106,9 @@ struct RadioChoice: Sendable {
 
         var isReady: Bool { info != nil }
         var connectsByItself: Bool { info?.connectsByItself ?? false }
+        /// How long the radio may take to connect a button of which it is the home after another radio has heard the button; `nil` if it
+        /// does not connect by itself.
+        var patience: Duration? { connectsByItself ? info?.connectionTime : nil }
     }
 
     private var radios: [Radio]
@@ -219,11 +220,11 @@ struct RadioChoice: Sendable {
         case .waiting: decide(address, at: now)
         case .away:
             let searching = radio(for: address, at: now)
-            let searches = searching.map { self[$0].connectsByItself && !self[$0].isFull } ?? false
-            if searches, searching == id { break }
+            let patience = searching.flatMap { self[$0].isFull ? nil : self[$0].patience }
+            if patience != nil, searching == id { break }
             buttons[address]?.state = .considered
-            if searches {
-                deadlines.set(.button(address), at: now + Self.patience)
+            if let patience {
+                deadlines.set(.button(address), at: now + patience)
             } else {
                 decide(address, at: now)
             }

@@ -25,7 +25,7 @@ struct BlueZRadioTests {
         talk.when(.bus(.interfacesAdded(BlueZTalk.adapter, ["org.bluez.GattManager1": [:]])))
         talk.calls(.registerApplication(adapter: BlueZTalk.adapter))
         talk.answers(.success)
-        talk.reports(.ready(RadioInfo(address: BlueZTalk.own, acceptListSize: 255)))
+        talk.reports(.ready(BlueZTalk.info))
         talk.wait(.seconds(120))
         talk.ends()
     }
@@ -116,7 +116,7 @@ struct BlueZRadioTests {
         talk.answers(.objects(BlueZTalk.objects(and: BlueZTalk.known(["Connected": .bool(true)]))), isLast: true)
         talk.calls(.registerApplication(adapter: BlueZTalk.adapter))
         talk.answers(.success, isLast: true)
-        talk.reports(.ready(RadioInfo(address: BlueZTalk.own, acceptListSize: 255)))
+        talk.reports(.ready(BlueZTalk.info))
         let next = talk.connects()
         #expect(next > id)
         talk.ends()
@@ -322,7 +322,7 @@ struct BlueZRadioTests {
         for hasEnded in [true, false] {
             var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known(["Trusted": .bool(false)])))
             talk.changes(["Connected": .bool(true)])
-            talk.when(.perform(.expect([], unwanted: [], elsewhere: [BlueZTalk.hall])))
+            talk.when(.perform(.expect([], unwanted: [BlueZTalk.hall])))
             talk.calls(.disconnect(device: BlueZTalk.hallPath))
             if hasEnded { talk.changes(["Connected": .bool(false)]) }
             talk.answers(.error("org.bluez.Error.NotConnected"))
@@ -390,11 +390,11 @@ struct BlueZRadioTests {
         talk.ends()
     }
 
-    @Test("a parked button that is connected nevertheless is parked again, and so is one that BlueZ refused to park")
+    @Test(
+        "a button that users disconnected and that is connected nevertheless is parked again, and so is one that BlueZ refused to park"
+    )
     func parkedAgain() {
-        var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known()))
-        talk.when(.perform(.expect([], unwanted: [], elsewhere: [BlueZTalk.hall])))
-        talk.parks()
+        var talk = BlueZTalk.parking(isElsewhere: false)
         for _ in 0..<3 { talk.answers(.success) }
         talk.changes(["Connected": .bool(true)])
         talk.parks()
@@ -403,6 +403,53 @@ struct BlueZRadioTests {
         talk.answers(.success)
         talk.answers(.success)
         talk.wait(.seconds(6))
+        talk.parks()
+        talk.ends()
+    }
+
+    @Test(
+        "a link that comes up while its button moves to another radio stays, also if BlueZ was told to park the button",
+        arguments: [false, true])
+    func movedAtConnection(isParked: Bool) {
+        var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known()), expecting: [Self.hall])
+        talk.when(.perform(.expect([], unwanted: [], elsewhere: [BlueZTalk.hall])))
+        talk.parks()
+        talk.answers(.success)
+        if isParked { talk.answers(.error("org.bluez.Error.NotConnected")) }
+        talk.changes(["Connected": .bool(true)])
+        if !isParked {
+            // BlueZ may be ending this link.
+            talk.ends()
+            talk.answers(.error("org.bluez.Error.Failed"))
+        }
+        let id = talk.connects()
+        talk.answers(.success)
+        talk.changes(["ServicesResolved": .bool(true)])
+        talk.acquires(id)
+        talk.when(.perform(.expect([Self.hall], unwanted: [])))
+        talk.ends()
+        talk.changes(["Connected": .bool(false)])
+        talk.does(.closeChannels(id))
+        talk.reports(.disconnected(id, .unknown))
+        if !isParked { talk.wait(.seconds(5)) }
+        talk.arms()
+        talk.ends()
+    }
+
+    @Test("a link of a button of another radio that BlueZ ends when it parks the button is not reported")
+    func endedWhileParked() {
+        var talk = BlueZTalk.parking()
+        talk.answers(.success)
+        talk.changes(["Connected": .bool(true)])
+        talk.changes(["Connected": .bool(false)])
+        talk.parks()
+        talk.ends()
+    }
+
+    @Test("a link that a button of another radio has had since before the start is ended")
+    func olderLinkElsewhere() {
+        var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known(["Connected": .bool(true)])))
+        talk.when(.perform(.expect([], unwanted: [], elsewhere: [BlueZTalk.hall])))
         talk.parks()
         talk.ends()
     }

@@ -44,6 +44,9 @@ struct BlueZTalk {
         return ["org.bluez.Device1": properties.merging(more) { $1 }]
     }
 
+    /// What the radio says of itself when it is ready.
+    static let info = RadioInfo(address: own, acceptListSize: 255, connectionTime: .milliseconds(500))
+
     /// A device with the service and the characteristics of a Flic 2, as BlueZ remembers them.
     static func known(_ more: [String: BusValue] = [:]) -> [String: BusInterfaces] {
         [
@@ -74,7 +77,7 @@ struct BlueZTalk {
         talk.answers(.objects(objects))
         talk.calls(.registerApplication(adapter: adapter))
         talk.answers(.success)
-        talk.reports(.ready(RadioInfo(address: own, acceptListSize: 255)))
+        talk.reports(.ready(info))
         return talk
     }
 
@@ -86,7 +89,7 @@ struct BlueZTalk {
         answers(.objects(Self.objects(and: Self.known())), sourceLocation: sourceLocation)
         calls(.registerApplication(adapter: Self.adapter), sourceLocation: sourceLocation)
         answers(.success, sourceLocation: sourceLocation)
-        reports(.ready(RadioInfo(address: Self.own, acceptListSize: 255)), sourceLocation: sourceLocation)
+        reports(.ready(Self.info), sourceLocation: sourceLocation)
     }
 
     /// A link to a button that BlueZ knows, which is attached.

@@ -55,6 +55,21 @@ struct RadioChoiceTests {
         #expect(choice.radio(for: Self.button, at: Self.start) == Self.one)
     }
 
+    @Test("Another radio waits as long as the home may take to connect the button: BlueZ takes longer than an adapter")
+    func slowHome() {
+        var choice = Self.choice(true, true)
+        choice.ready(
+            Self.one, RadioInfo(address: Self.button, acceptListSize: 8, connectionTime: .milliseconds(500)),
+            at: Self.start)
+        Self.link(&choice, Self.one, at: Self.start)
+        choice.heard(Self.button, by: Self.two, -60, isNew: false, at: Self.after(1000))
+        #expect(choice.deadlines.earliest == Self.after(1500))
+        choice.heard(Self.button, by: Self.two, -60, isNew: false, at: Self.after(1499))
+        #expect(choice.radio(for: Self.button, at: Self.after(1499)) == Self.one)
+        choice.timerFired(at: Self.after(1500))
+        #expect(choice.radio(for: Self.button, at: Self.after(1500)) == Self.two)
+    }
+
     @Test(
         "A radio that hears the button better by 10 dB becomes its home at once, and one that found no service does not"
     )

@@ -57,6 +57,8 @@ struct BlueZDevice: Hashable, Sendable {
     var isTrusted = false
     var isBlocked = false
     var isConnected = false
+    /// True if a link has come up, and has neither been reported nor ended since.
+    var isLinkNew = false
     var isResolved = false
     /// True if it was heard advertising since it was last connected.
     var wasHeard = false
@@ -89,6 +91,7 @@ struct BlueZDevice: Hashable, Sendable {
         self.path = path
         self.address = address
         update(properties)
+        isLinkNew = false
         connectsByItself = connectsByItself || isTrusted && service != nil
     }
 
@@ -110,6 +113,7 @@ struct BlueZDevice: Hashable, Sendable {
         if let isBlocked = properties["Blocked"]?.bool { self.isBlocked = isBlocked }
         if let isResolved = properties["ServicesResolved"]?.bool { self.isResolved = isResolved }
         if let isConnected = properties["Connected"]?.bool {
+            isLinkNew = isConnected && (isLinkNew || !self.isConnected)
             self.isConnected = isConnected
             if isConnected { (wasHeard, wantsLink, failureCount, isParked) = (false, false, 0, false) }
         }

@@ -78,10 +78,16 @@ extension BlueZRadio {
         forgotten = forgotten.filter { device($0) != nil }
         for device in forgotten.compactMap(device)
         where deadlines.deadline(of: .removeAgain(device.address)) == nil { remove(device) }
+        for address in elsewhere {
+            guard let device = device(address), device.isLinkNew, !isCalling(.disconnect(device: device.path)),
+                !isHeldElsewhere(address)
+            else { continue }
+            begin(device, device.service ?? .flic2, at: now)
+        }
         for address in unwanted + elsewhere {
             // Parking ends a link, so the button is asked to leave first.
             guard let device = device(address), !device.isParked, !links.contains(where: { $0.address == address }),
-                deadlines.deadline(of: .connectAgain(address)) == nil
+                !device.isLinkNew || unwanted.contains(address), deadlines.deadline(of: .connectAgain(address)) == nil
             else { continue }
             if device.isBlocked { call(.setBlocked(device: device.path, false)) }
             park(device)
@@ -93,10 +99,8 @@ extension BlueZRadio {
                 callOnce(.setBlocked(device: device.path, false), about: button.address)
             } else if device.isConnected {
                 if !device.isTrusted { trust(device) }
-                if let place = links.firstIndex(where: { $0.address == button.address }) {
-                    if device.isResolved, links[place].phase == .resolving { acquire(place, device, at: now) }
-                } else if !isHeldElsewhere(device.address) {
-                    begin(device, button, at: now)
+                if !links.contains(where: { $0.address == button.address }), !isHeldElsewhere(device.address) {
+                    begin(device, button.service, at: now)
                 }
             } else if deadlines.deadline(of: .connectAgain(button.address)) == nil {
                 // An untrusted device that is not connected soon would be forgotten.
@@ -109,6 +113,9 @@ extension BlueZRadio {
                     toConnect = device
                 }
             }
+        }
+        for place in links.indices where links[place].phase == .resolving {
+            if let device = devices[links[place].path], device.isResolved { acquire(place, device, at: now) }
         }
         if let device = toConnect, isSearching, !device.wasHeard, !device.canBeArmed { toConnect = nil }
         updateConnecting(toConnect)
@@ -244,12 +251,13 @@ extension BlueZRadio {
 
     // MARK: Links
 
-    private mutating func begin(_ device: BlueZDevice, _ button: ExpectedButton, at now: Instant) {
+    /// - Parameter service: the service that the button probably has.
+    private mutating func begin(_ device: BlueZDevice, _ service: FlicService, at now: Instant) {
+        devices[device.path]?.isLinkNew = false
         lastLink.rawValue += 1
-        links.append(BlueZLink(id: lastLink, address: device.address, path: device.path, service: button.service))
+        links.append(BlueZLink(id: lastLink, address: device.address, path: device.path, service: service))
         deadlines.set(.link(lastLink), at: now + Self.resolveLimit)
         report(.connected(lastLink, device.address))
-        if device.isResolved { acquire(links.count - 1, device, at: now) }
     }
 
     private mutating func acquire(_ place: Int, _ device: BlueZDevice, at now: Instant) {

@@ -25,6 +25,8 @@ package import ButtonModel
 /// | untrusted       | refused, or not reached for 40 s         | untrusted       | connect again, after 5 s or when a link ends |
 /// | any             | another radio looks for it, or users disconnected it | parked | park it, when its link has ended |
 /// | parked          | expected                                 | waiting         | connect it, and cancel that        |
+/// | parked          | connected, and another radio looks for it | resolving      | report `connected`                 |
+/// | parked          | connected, and users disconnected it     | parked          | park it                            |
 /// | blocked         | expected, or to be parked                | waiting, parked | unblock it                         |
 /// | waiting         | connected                                | resolving       | report `connected`                 |
 /// | resolving       | its services are resolved                | acquiring       | acquire both characteristics       |
@@ -37,8 +39,10 @@ package import ButtonModel
 /// | any             | disconnected, or its object is gone      | waiting, absent | report `disconnected`              |
 ///
 /// A device that bluetoothd has stored with its services is *waiting* when our profile is registered, if it is trusted. One that
-/// becomes trusted later must have been connected once. bluetoothd knows a *parked* device and does not connect to it by itself. Other
-/// programs could connect to it, but Tryck ends such a link at once. Earlier versions of Tryck *blocked* devices.
+/// becomes trusted later must have been connected once. bluetoothd knows a *parked* device and does not connect to it by itself. It may
+/// have begun to connect to a device before it is told to park it, and other programs could connect to it. If another radio looks for
+/// the button, its link is kept, because the button has no other one and would be silent after its end until the next press.
+/// Earlier versions of Tryck *blocked* devices.
 ///
 /// bluetoothd does not say how many links the adapter can have, and does not report trusted buttons that it fails to connect. The
 /// limit is therefore the configured one, or is learned when bluetoothd refuses to connect a new button because of it.
@@ -113,6 +117,9 @@ package struct BlueZRadio: Sendable {
     /// How long a device may stay connected after its descriptors have ended.
     static let endedLimit = Duration.seconds(2)
     static let retryDelay = Duration.seconds(5)
+    /// How long bluetoothd may take from an advertisement of a button until it reports the link. The kernel listens half of the time,
+    /// and then connects.
+    static let connectionTime = Duration.milliseconds(500)
     static let heldElsewhereDelay = Duration.seconds(20)
     /// How long expected buttons that BlueZ does not know are searched for. A discovery costs everybody's radio time.
     static let absentSearch = Duration.seconds(60)
@@ -317,7 +324,11 @@ package struct BlueZRadio: Sendable {
             state = .ready
             deadlines.cancel(.start)
             deadlines.set(.searchForAbsent, at: now + Self.absentSearch)
-            report(.ready(RadioInfo(address: adapter.address, acceptListSize: Self.acceptListSize)))
+            report(
+                .ready(
+                    RadioInfo(
+                        address: adapter.address, acceptListSize: Self.acceptListSize,
+                        connectionTime: Self.connectionTime)))
         case .setDiscoveryFilter(let adapter, _): self.call(.startDiscovery(adapter: adapter))
         case .startDiscovery:
             discovery = nextDiscovery
