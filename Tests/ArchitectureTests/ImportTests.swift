@@ -10,8 +10,9 @@ struct ImportTests {
         "Bytes": [],
         "JSON": [],
         "Diagnostics": ["JSON"],
+        "Cryptography": ["CCrypto"],
         "BluetoothHost": ["Bytes", "ButtonModel"],
-        "Flic": ["Bytes", "ButtonModel", "CCrypto"],
+        "Flic": ["Bytes", "ButtonModel", "Cryptography"],
         "FlicdProtocol": ["Bytes", "ButtonModel"],
         "Gestures": ["ButtonModel"],
         "Expressions": ["ButtonModel", "JSON"],
@@ -27,8 +28,8 @@ struct ImportTests {
             "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "Settings", "RuleLoader", "RuleTesting",
         ],
         "MQTTTopics": ["ButtonModel", "JSON"],
-        "Feed": ["ButtonModel", "JSON", "MQTTTopics", "CCrypto"],
-        "ESPHome": ["Bytes", "CCrypto"],
+        "Feed": ["ButtonModel", "JSON", "MQTTTopics", "Cryptography"],
+        "ESPHome": ["Bytes", "Cryptography", "CCrypto"],
         "Radios": ["BluetoothHost", "ButtonModel", "ESPHome"],
         "Buttons": ["Radios", "Flic", "ButtonModel"],
         "Hub": [
@@ -101,7 +102,7 @@ struct ImportTests {
         ],
         "WebService": [
             "ButtonModel", "JSON", "Diagnostics", "Rules", "Settings", "RuleLoader", "RuleTesting", "LanguageServer",
-            "MQTTTopics", "Platform", "Setup", "ControlClient", "CCrypto", "Glibc", "Synchronization",
+            "MQTTTopics", "Platform", "Setup", "ControlClient", "Cryptography", "CCrypto", "Glibc", "Synchronization",
         ],
         "TryckWeb": [
             "ButtonModel", "JSON", "Settings", "Reactor", "Platform", "Edges", "Setup", "ControlClient",

@@ -1,3 +1,4 @@
+import Cryptography
 import Glibc
 import Platform
 
@@ -68,7 +69,7 @@ package struct RuleFileStore: Sendable {
 
     private func read(_ last: String, in folder: Int32) throws(Failure) -> (contents: Contents, status: stat) {
         guard let file = BeneathFile.read(last, in: folder, maximumLength: Self.maximumLength) else { throw .notFound }
-        let digest = WebCrypto.hmac(file.octets, key: key) ?? []
+        let digest = Digest.hmacSHA256(file.octets, key: key) ?? []
         let contents = Contents(
             octets: file.octets, etag: "\"\(Array(digest.prefix(16)).hexText)\"",
             obstacle: obstacle(last, file.status, in: folder))

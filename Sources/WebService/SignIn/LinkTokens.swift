@@ -1,4 +1,5 @@
 package import ButtonModel
+import Cryptography
 
 /// The tokens of links that let a browser in once.
 package struct LinkTokens: Sendable {
@@ -28,7 +29,7 @@ package struct LinkTokens: Sendable {
     package mutating func redeem(_ text: String, at now: Instant) -> Bool {
         tokens.removeAll { $0.end <= now }
         guard let octets = [UInt8](hexText: text), octets.count == Self.length,
-            let index = tokens.firstIndex(where: { WebCrypto.isEqualInConstantTime($0.octets, octets) })
+            let index = tokens.firstIndex(where: { Digest.isEqualInConstantTime($0.octets, octets) })
         else { return false }
         tokens.remove(at: index)
         return true

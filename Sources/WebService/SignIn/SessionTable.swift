@@ -1,4 +1,5 @@
 package import ButtonModel
+import Cryptography
 package import JSON
 
 /// The browsers that have signed in. A session is recognised by the digest of its token, so the tokens cannot be
@@ -35,15 +36,15 @@ package struct SessionTable: Hashable, Sendable {
         {
             sessions.remove(at: first)
         }
-        sessions.append(Session(id: ID(digest: WebCrypto.sha256(token)), end: now + Self.lifetime))
+        sessions.append(Session(id: ID(digest: Digest.sha256(token)), end: now + Self.lifetime))
         return token.hexText
     }
 
     /// The session of a cookie; `nil` if there is none, or if it has ended.
     package func session(of cookie: String, at now: UTCTime) -> ID? {
         guard cookie.utf8.count == 2 * Self.tokenLength, let token = [UInt8](hexText: cookie) else { return nil }
-        let digest = WebCrypto.sha256(token)
-        return sessions.first { $0.end > now && WebCrypto.isEqualInConstantTime($0.id.digest, digest) }?.id
+        let digest = Digest.sha256(token)
+        return sessions.first { $0.end > now && Digest.isEqualInConstantTime($0.id.digest, digest) }?.id
     }
 
     package mutating func end(_ id: ID) { sessions.removeAll { $0.id == id } }
@@ -59,7 +60,7 @@ package struct SessionTable: Hashable, Sendable {
     package init(_ json: JSONValue, at now: UTCTime) {
         for entry in json.arrayValue ?? [] {
             guard let digest = entry["digest"]?.stringValue.flatMap({ [UInt8](hexText: $0) }),
-                digest.count == WebCrypto.digestLength, let end = entry["end"]?.integerValue
+                digest.count == Digest.length, let end = entry["end"]?.integerValue
             else { continue }
             let session = Session(id: ID(digest: digest), end: UTCTime(milliseconds: end))
             if session.end > now, session.end <= now + Self.lifetime, sessions.count < Self.maximumSessions {

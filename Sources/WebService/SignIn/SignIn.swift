@@ -1,4 +1,5 @@
 package import ButtonModel
+import Cryptography
 import Glibc
 import JSON
 import Platform
@@ -35,7 +36,7 @@ package final class SignIn: Sendable {
     package init?(password: Password?, stateDirectory: String, at now: UTCTime) {
         path = stateDirectory + "/web.json"
         let file = (try? FileText(reading: path)).flatMap { try? JSONValue(parsing: $0.octets) } ?? .null
-        guard let newKey = WebCrypto.randomOctets(WebCrypto.digestLength),
+        guard let newKey = WebCrypto.randomOctets(Digest.length),
             let newSalt = WebCrypto.randomOctets(PasswordHash.saltLength)
         else { return nil }
         let octets: (String) -> [UInt8]? = { file[$0]?.stringValue.flatMap { [UInt8](hexText: $0) } }

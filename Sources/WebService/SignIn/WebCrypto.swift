@@ -1,37 +1,11 @@
 import CCrypto
 
-/// Random octets, digests, and the comparison of secrets, by libcrypto.
+/// Random octets by libcrypto.
 package enum WebCrypto {
-    package static let digestLength = 32
-
     /// - Returns: octets that cannot be predicted; `nil` if libcrypto has no source of them.
     package static func randomOctets(_ count: Int) -> [UInt8]? {
         var octets = [UInt8](repeating: 0, count: count)
         return RAND_bytes(&octets, Int32(count)) == 1 ? octets : nil
-    }
-
-    /// - Source: FIPS 180-4.
-    static func sha256(_ message: [UInt8]) -> [UInt8] {
-        var digest = [UInt8](repeating: 0, count: digestLength)
-        SHA256(message, message.count, &digest)
-        return digest
-    }
-
-    /// The HMAC-SHA-256 of a message; `nil` if libcrypto fails, which happens only without memory.
-    ///
-    /// - Source: RFC 2104.
-    static func hmac(_ message: [UInt8], key: [UInt8]) -> [UInt8]? {
-        var code = [UInt8](repeating: 0, count: digestLength)
-        var written: UInt32 = 0
-        guard HMAC(EVP_sha256(), key, Int32(clamping: key.count), message, message.count, &code, &written) != nil else {
-            return nil
-        }
-        return code
-    }
-
-    /// True if two secrets are equal, in a time that depends only on their lengths.
-    static func isEqualInConstantTime(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-        left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
     }
 }
 
