@@ -212,6 +212,14 @@ struct AudienceTests {
         #expect(third)
         #expect(house.shown?["battery_weeks"]?["mv"] == [3012, .null, .null, 2990])
         #expect(house.shown?["battery_weeks"]?["since"] == "2026-11-12T00:00:00.000Z")
+        #expect(house.changed?["battery_weeks"]?["mv"] == [3012, .null, .null, 2990])
+
+        house.take(.wallClock(UTCTime(milliseconds: 1_795_000_000_000) + .seconds(22 * 86_400)))
+        let fourth = house.recordsFact(ofBattery: 2990)
+        #expect(fourth)
+        #expect(
+            house.changed?["battery_weeks"]?["mv"] == [3012, .null, .null, 2990, 2990],
+            "the same voltage in another week")
     }
 
     @Test("a voltage that is measured while the clock is not set gets no place among the weeks")
