@@ -126,7 +126,8 @@ let package = Package(
             "CSystemBus",
             .product(name: "Logging", package: "swift-log")),
         module(
-            "Setup", "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "Settings", "RuleLoader",
+            "Setup", "Bytes", "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "Settings",
+            "RuleLoader",
             "RuleTesting", "MQTTTopics", "Feed", "Hub", "Platform", "Edges", "CCrypto"),
         module(
             "Daemon", "ButtonModel", "JSON", "BluetoothHost", "Radios", "Rules", "Settings", "MQTTTopics", "Hub",
@@ -156,7 +157,7 @@ let package = Package(
             "Hub", "Platform", "Edges", "Setup", "CommandSupport", "CommandText",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
-            "DemoCommands", "ButtonModel", "JSON", "Gestures", "Rules", "MQTTTopics", "Hub", "Simulator",
+            "DemoCommands", "Bytes", "ButtonModel", "JSON", "Gestures", "Rules", "MQTTTopics", "Hub", "Simulator",
             "Reactor", "Platform", "Edges", "TrialEdges", "Setup", "ControlClient", "CommandSupport", "CommandText",
             "RuleCommands", "CLinux",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
@@ -188,13 +189,14 @@ let package = Package(
 
         // The page
         module(
-            "WebService", "ButtonModel", "JSON", "Diagnostics", "Rules", "Settings", "RuleLoader", "RuleTesting",
+            "WebService", "Bytes", "ButtonModel", "JSON", "Diagnostics", "Rules", "Settings", "RuleLoader",
+            "RuleTesting",
             "LanguageServer",
             "MQTTTopics", "Platform", "Setup", "ControlClient", "Cryptography", "CCrypto"),
         .executableTarget(
             name: "TryckWeb",
             dependencies: [
-                "ButtonModel", "JSON", "Settings", "Reactor", "Platform", "Edges", "Setup",
+                "Bytes", "ButtonModel", "JSON", "Settings", "Reactor", "Platform", "Edges", "Setup",
                 "ControlClient", "WebService", "ReplayCommands", "DoctorCommands", "CommandSupport", "CLinux",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),

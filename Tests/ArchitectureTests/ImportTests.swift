@@ -45,7 +45,8 @@ struct ImportTests {
             "CSystemBus", "Logging", "Glibc", "Synchronization",
         ],
         "Setup": [
-            "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "Settings", "RuleLoader", "RuleTesting",
+            "Bytes", "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "Settings", "RuleLoader",
+            "RuleTesting",
             "MQTTTopics", "Feed", "Hub", "Platform", "Edges", "CCrypto", "Glibc",
         ],
         "Daemon": [
@@ -76,7 +77,8 @@ struct ImportTests {
             "Edges", "Setup", "CommandSupport", "CommandText", "ArgumentParser", "Glibc",
         ],
         "DemoCommands": [
-            "ButtonModel", "JSON", "Gestures", "Rules", "MQTTTopics", "Hub", "Simulator", "Reactor", "Platform",
+            "Bytes", "ButtonModel", "JSON", "Gestures", "Rules", "MQTTTopics", "Hub", "Simulator", "Reactor",
+            "Platform",
             "Edges", "TrialEdges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands", "CLinux",
             "ArgumentParser", "Glibc", "Synchronization",
         ],
@@ -101,11 +103,12 @@ struct ImportTests {
             "ExportCommands", "LanguageServerCommands", "ArgumentParser", "Glibc",
         ],
         "WebService": [
-            "ButtonModel", "JSON", "Diagnostics", "Rules", "Settings", "RuleLoader", "RuleTesting", "LanguageServer",
+            "Bytes", "ButtonModel", "JSON", "Diagnostics", "Rules", "Settings", "RuleLoader", "RuleTesting",
+            "LanguageServer",
             "MQTTTopics", "Platform", "Setup", "ControlClient", "Cryptography", "CCrypto", "Glibc", "Synchronization",
         ],
         "TryckWeb": [
-            "ButtonModel", "JSON", "Settings", "Reactor", "Platform", "Edges", "Setup", "ControlClient",
+            "Bytes", "ButtonModel", "JSON", "Settings", "Reactor", "Platform", "Edges", "Setup", "ControlClient",
             "WebService", "ReplayCommands", "DoctorCommands", "CommandSupport", "CLinux", "Hummingbird",
             "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "Logging", "Glibc", "Synchronization",
         ],

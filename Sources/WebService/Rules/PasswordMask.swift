@@ -1,3 +1,4 @@
+import Bytes
 import Cryptography
 import RuleLoader
 
@@ -55,7 +56,7 @@ package struct PasswordMask: Hashable, Sendable {
 
     private static func mark(of password: [UInt8], key: [UInt8]) -> [UInt8] {
         let digest = Digest.hmacSHA256(password, key: key) ?? []
-        return asterisks + Array(Array(digest.prefix(digitCount / 2)).hexText.utf8)
+        return asterisks + Array(Array(digest.prefix(digitCount / 2)).hex.utf8)
     }
 
     /// An edited text with the passwords in their places.

@@ -1,3 +1,4 @@
+import Bytes
 import CCrypto
 import Cryptography
 
@@ -24,7 +25,7 @@ package struct PasswordHash: Sendable {
     }
 
     /// Tells whether the password is still the same after a restart.
-    var mark: String { key.hexText }
+    var mark: String { key.hex }
 
     /// True if this is the password. The time does not depend on where it differs.
     package func matches(_ password: String) -> Bool {
