@@ -20,7 +20,7 @@ package final class SignIn: Sendable {
         case signedIn(String)
         case wrong
         case lockedOut(Duration)
-        /// There is no password, or no source of random octets.
+        /// There is no password.
         case impossible
     }
 
