@@ -75,10 +75,11 @@ let package = Package(
         module("Bytes"),
         module("JSON"),
         module("Diagnostics", "JSON"),
+        module("Cryptography", "CCrypto"),
 
         // Protocols: pure
         module("BluetoothHost", "Bytes", "ButtonModel"),
-        module("Flic", "Bytes", "ButtonModel", "CCrypto"),
+        module("Flic", "Bytes", "ButtonModel", "Cryptography"),
         module("FlicdProtocol", "Bytes", "ButtonModel"),
 
         // Behaviour: pure
@@ -96,8 +97,8 @@ let package = Package(
             "LanguageServer", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "Settings", "RuleLoader",
             "RuleTesting"),
         module("MQTTTopics", "ButtonModel", "JSON"),
-        module("Feed", "ButtonModel", "JSON", "MQTTTopics", "CCrypto"),
-        module("ESPHome", "Bytes", "CCrypto"),
+        module("Feed", "ButtonModel", "JSON", "MQTTTopics", "Cryptography"),
+        module("ESPHome", "Bytes", "Cryptography", "CCrypto"),
         module("Radios", "BluetoothHost", "ButtonModel", "ESPHome"),
         module("Buttons", "Radios", "Flic", "ButtonModel"),
         module(
@@ -125,7 +126,8 @@ let package = Package(
             "CSystemBus",
             .product(name: "Logging", package: "swift-log")),
         module(
-            "Setup", "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "Settings", "RuleLoader",
+            "Setup", "Bytes", "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "Settings",
+            "RuleLoader",
             "RuleTesting", "MQTTTopics", "Feed", "Hub", "Platform", "Edges", "CCrypto"),
         module(
             "Daemon", "ButtonModel", "JSON", "BluetoothHost", "Radios", "Rules", "Settings", "MQTTTopics", "Hub",
@@ -155,7 +157,7 @@ let package = Package(
             "Hub", "Platform", "Edges", "Setup", "CommandSupport", "CommandText",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
-            "DemoCommands", "ButtonModel", "JSON", "Gestures", "Rules", "MQTTTopics", "Hub", "Simulator",
+            "DemoCommands", "Bytes", "ButtonModel", "JSON", "Gestures", "Rules", "MQTTTopics", "Hub", "Simulator",
             "Reactor", "Platform", "Edges", "TrialEdges", "Setup", "ControlClient", "CommandSupport", "CommandText",
             "RuleCommands", "CLinux",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
@@ -187,13 +189,14 @@ let package = Package(
 
         // The page
         module(
-            "WebService", "ButtonModel", "JSON", "Diagnostics", "Rules", "Settings", "RuleLoader", "RuleTesting",
+            "WebService", "Bytes", "ButtonModel", "JSON", "Diagnostics", "Rules", "Settings", "RuleLoader",
+            "RuleTesting",
             "LanguageServer",
-            "MQTTTopics", "Platform", "Setup", "ControlClient", "CCrypto"),
+            "MQTTTopics", "Platform", "Setup", "ControlClient", "Cryptography", "CCrypto"),
         .executableTarget(
             name: "TryckWeb",
             dependencies: [
-                "ButtonModel", "JSON", "Settings", "Reactor", "Platform", "Edges", "Setup",
+                "Bytes", "ButtonModel", "JSON", "Settings", "Reactor", "Platform", "Edges", "Setup",
                 "ControlClient", "WebService", "ReplayCommands", "DoctorCommands", "CommandSupport", "CLinux",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -229,9 +232,10 @@ let package = Package(
         tests("BytesTests", "Bytes"),
         tests("JSONTests", "JSON"),
         tests("DiagnosticsTests", "Diagnostics", "JSON"),
+        tests("CryptographyTests", "Cryptography"),
         tests("BluetoothHostTests", "BluetoothHost", "Bytes", "ButtonModel"),
         tests(
-            "FlicTests", "Flic", "Bytes", "ButtonModel", "JSON",
+            "FlicTests", "Flic", "Cryptography", "Bytes", "ButtonModel", "JSON",
             resources: [.copy("Vectors"), .copy("Golden")]),
         tests(
             "FlicdProtocolTests", "FlicdProtocol", "Bytes", "ButtonModel", "JSON", resources: [.copy("Vectors")]),
@@ -252,7 +256,7 @@ let package = Package(
             "JSON"),
         tests("MQTTTopicsTests", "MQTTTopics", "ButtonModel", "JSON", resources: [.copy("Golden")]),
         tests("FeedTests", "Feed", "ButtonModel", "JSON", "MQTTTopics"),
-        tests("ESPHomeTests", "ESPHome", "Bytes", "JSON", resources: [.copy("Vectors")]),
+        tests("ESPHomeTests", "ESPHome", "Cryptography", "Bytes", "JSON", resources: [.copy("Vectors")]),
         tests("RadiosTests", "Radios", "BluetoothHost", "ButtonModel", "ESPHome"),
         tests("ButtonsTests", "Buttons", "Radios", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
         tests(

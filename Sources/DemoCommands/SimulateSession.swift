@@ -1,4 +1,5 @@
 import ButtonModel
+import Bytes
 import CommandSupport
 import Edges
 import Glibc
@@ -42,7 +43,7 @@ final class SimulateSession {
         let loop = EventLoop.shared
         // The loop keeps this object alive through the handler.
         conversation.onInterrupt { self.end(nil) }
-        show(SimulateText.trustRoot(SimulatorRoot.publicKey.map(hexadecimal).joined()))
+        show(SimulateText.trustRoot(SimulatorRoot.publicKey.hex))
         models = descriptions.map { ($0.name, $0.model) }
         if isatty(STDIN_FILENO) == 1, !isJSON { output.write(SimulateText.help(buttons: models.map(\.name))) }
         movementTimer = loop.timer { [unowned self] in endIfDone() }
@@ -159,10 +160,5 @@ final class SimulateSession {
         } else {
             output.write(SimulateText.lines(line))
         }
-    }
-
-    private func hexadecimal(_ octet: UInt8) -> String {
-        let digits = String(octet, radix: 16)
-        return digits.count < 2 ? "0\(digits)" : digits
     }
 }

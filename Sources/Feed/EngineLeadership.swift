@@ -243,7 +243,12 @@ package struct EngineLeadership: Sendable {
         case .canRecord(let canRecord):
             guard canRecord != self.canRecord else { break }
             self.canRecord = canRecord
-            if canRecord { claimIfVacant(at: now) } else { resign(at: now) }
+            if canRecord {
+                claimIfVacant(at: now)
+            } else {
+                resign(at: now)
+                deadlines.cancel(.pause)
+            }
         case .resign: resign(at: now)
         case .timerFired:
             for key in deadlines.takeDue(at: now) { expire(key, at: now) }

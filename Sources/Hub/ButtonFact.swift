@@ -40,7 +40,7 @@ enum ButtonFact: Hashable, Sendable {
     case state(ButtonState, before: ButtonState?)
     /// The battery was measured.
     ///
-    /// - Parameter isDifferent: true if the measurement differs from the last one.
+    /// - Parameter isDifferent: true if the measurement differs from the last one, or is the first of its week.
     case battery(isDifferent: Bool)
     case signal
     /// The time of the last sighting, the number of presses, or the positions of the dials.

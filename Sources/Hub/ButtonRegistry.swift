@@ -190,7 +190,7 @@ struct ButtonRegistry: Sendable {
         _ button: ButtonID, millivolts: Int, at time: UTCTime, isBelievable: Bool
     ) -> (change: ButtonChange, becameLow: Bool)? {
         guard var record = records[button] else { return nil }
-        let before = record.batteryMillivolts
+        var isDifferent = millivolts != record.batteryMillivolts
         record.batteryMillivolts = millivolts
         record.batteryMeasuredAt = time
         var alarm = BatteryAlarm(isLow: record.isBatteryLow)
@@ -199,9 +199,10 @@ struct ButtonRegistry: Sendable {
         var changes = [StoreChange.battery(button, millivolts: millivolts, measuredAt: time, isLow: alarm.isLow)]
         if isBelievable, record.stored.batteryTrend.add(millivolts: millivolts, at: time) {
             changes.append(.fact(button, .batteryTrend(record.stored.batteryTrend)))
+            isDifferent = true
         }
         records[button] = record
-        return (ButtonChange(button, .battery(isDifferent: millivolts != before), storing: changes), becameLow)
+        return (ButtonChange(button, .battery(isDifferent: isDifferent), storing: changes), becameLow)
     }
 
     /// A flicd reports percentages instead of voltages.

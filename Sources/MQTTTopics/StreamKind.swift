@@ -59,8 +59,7 @@ package enum StreamKind: String, CaseIterable, Sendable {
         switch self {
         case .process, .http: true
         case .adapter, .linkShortage, .broker, .publish, .source, .button, .disconnected, .sessionFailed, .changed,
-            .event,
-            .pairing, .firmware, .rule, .variable, .ruleLog, .stateFault, .rules:
+            .event, .pairing, .firmware, .rule, .variable, .ruleLog, .stateFault, .rules:
             false
         }
     }

@@ -115,11 +115,11 @@ extension RuleSetReader {
             let key = only(of: RuleTest.SimulatedResult.Kind.allCases.map(\.rawValue), in: fields, "a result"),
             let kind = RuleTest.SimulatedResult.Kind(rawValue: key.text), let prefix = fields.string(key.text)
         else { return nil }
-        let foreign = kind == .http ? ["exit", "stdout", "stderr"] : ["status", "body"]
-        for name in foreign {
-            guard let written = fields.key(name) else { continue }
+        for name in MappingTable.simulatedResult.keys.map(\.name) {
+            let kinds = RuleTest.SimulatedResult.Kind.allCases.filter { $0.ownKeys.contains(name) }
+            guard !kinds.isEmpty, !kinds.contains(kind), let written = fields.key(name) else { continue }
             checker.error(
-                "E210", at: written, "\"\(name)\" is allowed only with \(kind == .http ? "run and shell" : "http")")
+                "E210", at: written, "\"\(name)\" is allowed only with \(StepKind.listed(kinds.map(\.rawValue)))")
         }
         return RuleTest.SimulatedResult(
             kind: kind, prefix: prefix, exit: fields.integer("exit") ?? 0, stdout: fields.string("stdout") ?? "",

@@ -110,3 +110,13 @@ extension MappingTable {
         ],
         foreignHints: ["set": "use expect_variables:", "enable": "use expect_rules:", "disable": "use expect_rules:"])
 }
+
+extension RuleTest.SimulatedResult.Kind {
+    /// The keys of a result that are allowed only with this kind, or with the kinds that have them, too.
+    var ownKeys: [String] {
+        switch self {
+        case .run, .shell: ["exit", "stdout", "stderr"]
+        case .http: ["status", "body"]
+        }
+    }
+}

@@ -1,4 +1,5 @@
 import ButtonModel
+import Bytes
 import ESPHome
 import Edges
 import Glibc
@@ -142,12 +143,7 @@ package struct Setup: Sendable {
     }
 
     /// The first octets of a key, which are enough to recognise it.
-    private static func fingerprint(_ key: [UInt8]) -> String {
-        key.prefix(8).map { octet in
-            let digits = String(octet, radix: 16)
-            return (digits.count < 2 ? "0" : "") + digits
-        }.joined() + "…"
-    }
+    private static func fingerprint(_ key: [UInt8]) -> String { Array(key.prefix(8)).hex + "…" }
 }
 
 /// The default paths, as systemd and the XDG base directory specification define them.

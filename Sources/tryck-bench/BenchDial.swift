@@ -1,4 +1,5 @@
 import ButtonModel
+import Bytes
 import CommandSupport
 import Edges
 import Glibc
@@ -128,7 +129,7 @@ final class BenchDial {
                   - delay: 5ms
 
             """
-        let root = SimulatorRoot.publicKey.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let root = SimulatorRoot.publicKey.hex
         let configuration = """
             bluetooth:
               transport: "h4:unix:\(directory)/radio.sock"

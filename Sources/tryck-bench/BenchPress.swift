@@ -1,4 +1,5 @@
 import ButtonModel
+import Bytes
 import CLinux
 import CommandSupport
 import Edges
@@ -181,7 +182,7 @@ final class BenchPress {
         let configuration = """
             bluetooth:
               transport: "h4:unix:\(socket)"
-              trust_roots: ["\(hexadecimal(SimulatorRoot.publicKey))"]
+              trust_roots: ["\(SimulatorRoot.publicKey.hex)"]
             mqtt: {broker: "unix:\(path)"}
             rules: rules.yaml
             history: \(keepsHistory ? "7d" : "none")
@@ -456,8 +457,4 @@ final class BenchPress {
             }
         }
     }
-}
-
-private func hexadecimal(_ octets: [UInt8]) -> String {
-    octets.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
 }

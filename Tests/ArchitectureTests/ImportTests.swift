@@ -10,8 +10,9 @@ struct ImportTests {
         "Bytes": [],
         "JSON": [],
         "Diagnostics": ["JSON"],
+        "Cryptography": ["CCrypto"],
         "BluetoothHost": ["Bytes", "ButtonModel"],
-        "Flic": ["Bytes", "ButtonModel", "CCrypto"],
+        "Flic": ["Bytes", "ButtonModel", "Cryptography"],
         "FlicdProtocol": ["Bytes", "ButtonModel"],
         "Gestures": ["ButtonModel"],
         "Expressions": ["ButtonModel", "JSON"],
@@ -27,8 +28,8 @@ struct ImportTests {
             "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "Settings", "RuleLoader", "RuleTesting",
         ],
         "MQTTTopics": ["ButtonModel", "JSON"],
-        "Feed": ["ButtonModel", "JSON", "MQTTTopics", "CCrypto"],
-        "ESPHome": ["Bytes", "CCrypto"],
+        "Feed": ["ButtonModel", "JSON", "MQTTTopics", "Cryptography"],
+        "ESPHome": ["Bytes", "Cryptography", "CCrypto"],
         "Radios": ["BluetoothHost", "ButtonModel", "ESPHome"],
         "Buttons": ["Radios", "Flic", "ButtonModel"],
         "Hub": [
@@ -44,7 +45,8 @@ struct ImportTests {
             "CSystemBus", "Logging", "Glibc", "Synchronization",
         ],
         "Setup": [
-            "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "Settings", "RuleLoader", "RuleTesting",
+            "Bytes", "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "Settings", "RuleLoader",
+            "RuleTesting",
             "MQTTTopics", "Feed", "Hub", "Platform", "Edges", "CCrypto", "Glibc",
         ],
         "Daemon": [
@@ -75,7 +77,8 @@ struct ImportTests {
             "Edges", "Setup", "CommandSupport", "CommandText", "ArgumentParser", "Glibc",
         ],
         "DemoCommands": [
-            "ButtonModel", "JSON", "Gestures", "Rules", "MQTTTopics", "Hub", "Simulator", "Reactor", "Platform",
+            "Bytes", "ButtonModel", "JSON", "Gestures", "Rules", "MQTTTopics", "Hub", "Simulator", "Reactor",
+            "Platform",
             "Edges", "TrialEdges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands", "CLinux",
             "ArgumentParser", "Glibc", "Synchronization",
         ],
@@ -100,11 +103,12 @@ struct ImportTests {
             "ExportCommands", "LanguageServerCommands", "ArgumentParser", "Glibc",
         ],
         "WebService": [
-            "ButtonModel", "JSON", "Diagnostics", "Rules", "Settings", "RuleLoader", "RuleTesting", "LanguageServer",
-            "MQTTTopics", "Platform", "Setup", "ControlClient", "CCrypto", "Glibc", "Synchronization",
+            "Bytes", "ButtonModel", "JSON", "Diagnostics", "Rules", "Settings", "RuleLoader", "RuleTesting",
+            "LanguageServer",
+            "MQTTTopics", "Platform", "Setup", "ControlClient", "Cryptography", "CCrypto", "Glibc", "Synchronization",
         ],
         "TryckWeb": [
-            "ButtonModel", "JSON", "Settings", "Reactor", "Platform", "Edges", "Setup", "ControlClient",
+            "Bytes", "ButtonModel", "JSON", "Settings", "Reactor", "Platform", "Edges", "Setup", "ControlClient",
             "WebService", "ReplayCommands", "DoctorCommands", "CommandSupport", "CLinux", "Hummingbird",
             "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "Logging", "Glibc", "Synchronization",
         ],

@@ -1,4 +1,5 @@
 import Bytes
+import Cryptography
 import JSON
 import Testing
 
@@ -31,7 +32,7 @@ struct HandshakeTests {
         try state.mixKeyAndHash(psk)
         _ = try compare("psk")
 
-        let first = try #require(KeyAgreement.publicKey(of: vector.initiatorEntropy))
+        let first = try #require(Curve25519.agreementPublicKey(privateKey: vector.initiatorEntropy))
         state.mixHash(first)
         try state.mixKey(first)
         try #expect(compare("e of the initiator").octets("e") == first)
@@ -39,12 +40,12 @@ struct HandshakeTests {
         try #expect(compare("payload of message 1").octets("tag") == firstTag)
         try #expect(vector.value.octets("message1") == first + firstTag)
 
-        let second = try #require(KeyAgreement.publicKey(of: vector.responderEntropy))
+        let second = try #require(Curve25519.agreementPublicKey(privateKey: vector.responderEntropy))
         state.mixHash(second)
         try state.mixKey(second)
         try #expect(compare("e of the responder").octets("e") == second)
-        let secret = try #require(KeyAgreement.sharedSecret(privateKey: vector.initiatorEntropy, publicKey: second))
-        #expect(KeyAgreement.sharedSecret(privateKey: vector.responderEntropy, publicKey: first) == secret)
+        let secret = try #require(Curve25519.sharedSecret(privateKey: vector.initiatorEntropy, publicKey: second))
+        #expect(Curve25519.sharedSecret(privateKey: vector.responderEntropy, publicKey: first) == secret)
         try state.mixKey(secret)
         try #expect(compare("ee").octets("dh") == secret)
         let secondTag = try state.encryptAndHash([])
@@ -167,7 +168,7 @@ struct KeyTests {
             try #require([UInt8](hex: "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800")),
         ]
         for point in points {
-            #expect(KeyAgreement.sharedSecret(privateKey: vector.initiatorEntropy, publicKey: point) == nil)
+            #expect(Curve25519.sharedSecret(privateKey: vector.initiatorEntropy, publicKey: point) == nil)
             var client = vector.openedClient()
             let message = FrameStream.encryptedFrame([0] + point + [UInt8](repeating: 0, count: 16))
             #expect(client.handle(.received(vector.serverHello + message)) == [.failed(.weakEphemeralKey)])

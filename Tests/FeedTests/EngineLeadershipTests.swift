@@ -555,6 +555,15 @@ struct EngineLeadershipTests {
         #expect(other.machine.state == .standingBy)
     }
 
+    @Test("an engine that can record nothing does not wait for the end of the pause after another claim")
+    func cannotRecordInPause() {
+        var talk = Self.connected("a2")
+        talk.given(Self.claim(7))
+        talk.when(Self.state(false), expect: .setTimer(talk.now + .milliseconds(2500)))
+        talk.when(.canRecord(false), expect: .cancelTimer)
+        talk.when(.canRecord(true), expect: .setTimer(talk.now + .milliseconds(2500)))
+    }
+
     // MARK: Namesakes
 
     @Test("of two engines with one name, the second stands by, reports it, and takes over as any stand-by")

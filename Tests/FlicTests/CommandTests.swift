@@ -73,12 +73,7 @@ struct CommandTests {
         established.talk.given(.perform(.factoryReset))
         _ = established.sent(established.initialise())
         established.receive(.disconnectedVerifiedLink(reason: 0))
-        established.talk.wait(.seconds(1))
-        established.talk.given(.timerFired)
-        established.talk.given(.restart(TestButton.entropy))
-        let (button, response) = try #require(TestButton.quickVerify())
-        established.button = button
-        _ = established.sent(established.talk.given(.received(response)))
+        try established.startAgain(after: .seconds(1))
         var sent = established.sent(established.initialise())
         for answer in [
             .getBatteryLevelResponse(raw: 1), .getNameResponse(.init(timestamp: 1, name: [])),
@@ -124,12 +119,7 @@ struct CommandTests {
         var established = try settled()
         _ = established.sent(established.talk.given(.perform(.setNickname(Nickname("Attic", chosenAt: 7)))))
         established.receive(.disconnectedVerifiedLink(reason: 0))
-        established.talk.wait(.seconds(1))
-        #expect(established.talk.given(.timerFired) == [.needsEntropy])
-        established.talk.given(.restart(TestButton.entropy))
-        let (button, response) = try #require(TestButton.quickVerify())
-        established.button = button
-        _ = established.sent(established.talk.given(.received(response)))
+        try established.startAgain(after: .seconds(1))
         let sent = established.sent(established.initialise())
         #expect(sent.contains(.setNameRequest(.init(timestamp: 7, isForced: true, name: Array("Attic".utf8)))))
     }

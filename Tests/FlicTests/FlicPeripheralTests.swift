@@ -1,4 +1,5 @@
 import ButtonModel
+import Cryptography
 import JSON
 import TestSupport
 import Testing

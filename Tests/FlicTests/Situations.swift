@@ -1,4 +1,5 @@
 import ButtonModel
+import Cryptography
 import TestSupport
 
 @testable import Flic

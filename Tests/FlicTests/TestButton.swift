@@ -1,5 +1,6 @@
 import ButtonModel
 import TestSupport
+import Testing
 
 @testable import Flic
 
@@ -113,4 +114,14 @@ struct EstablishedTalk {
     }
 
     mutating func sent(_ effects: [ButtonSession.Effect]) -> [HostPacket?] { button.packets(in: effects) }
+
+    /// The session that has ended begins again after the pause, and the button answers its request.
+    mutating func startAgain(after pause: Duration) throws {
+        talk.wait(pause)
+        #expect(talk.given(.timerFired) == [.needsEntropy])
+        talk.given(.restart(TestButton.entropy))
+        let (button, response) = try #require(TestButton.quickVerify())
+        self.button = button
+        _ = sent(talk.given(.received(response)))
+    }
 }

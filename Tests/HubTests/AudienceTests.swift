@@ -212,6 +212,14 @@ struct AudienceTests {
         #expect(third)
         #expect(house.shown?["battery_weeks"]?["mv"] == [3012, .null, .null, 2990])
         #expect(house.shown?["battery_weeks"]?["since"] == "2026-11-12T00:00:00.000Z")
+        #expect(house.changed?["battery_weeks"]?["mv"] == [3012, .null, .null, 2990])
+
+        house.take(.wallClock(UTCTime(milliseconds: 1_795_000_000_000) + .seconds(22 * 86_400)))
+        let fourth = house.recordsFact(ofBattery: 2990)
+        #expect(fourth)
+        #expect(
+            house.changed?["battery_weeks"]?["mv"] == [3012, .null, .null, 2990, 2990],
+            "the same voltage in another week")
     }
 
     @Test("a voltage that is measured while the clock is not set gets no place among the weeks")
@@ -356,64 +364,61 @@ struct AudienceTests {
         #expect(house.shown?["missed_presses"] == nil)
     }
 
-    /// A change of a button, and what the next hello says of the button.
-    struct Told: Sendable, CustomTestStringConvertible {
+    /// A change of a button, and the name that the button has afterwards; `nil` if it is not known any more.
+    struct Renaming: Sendable, CustomTestStringConvertible {
         var testDescription: String
+        var name: String?
         var change: @Sendable (inout ReportingHouse) -> Void
-        var isTold: @Sendable (FeedHello.Button?) -> Bool
 
-        init(
-            _ description: String, by change: @escaping @Sendable (inout ReportingHouse) -> Void,
-            _ isTold: @escaping @Sendable (FeedHello.Button?) -> Bool
-        ) {
+        init(_ description: String, to name: String?, by change: @escaping @Sendable (inout ReportingHouse) -> Void) {
             testDescription = description
+            self.name = name
             self.change = change
-            self.isTold = isTold
         }
     }
 
-    private static let told = [
-        Told("nickname", by: { $0.report(.effect(.nickname(button, "Stove"))) }, { $0?.name == "Stove" }),
-        Told("firmware", by: { $0.report(.effect(.firmware(button, version: 12))) }, { $0?.firmware == 12 }),
-        Told("model", by: { $0.report(.effect(.model(button, .duo))) }, { $0?.model == .duo }),
-        Told("battery", by: { $0.report(.effect(.battery(button, millivolts: 3005))) }, { $0?.battery != nil }),
-        Told("name", by: { $0.ask("button/rename", ["id": "BA00-H00002", "to": "Attic"]) }, { $0?.name == "Attic" }),
-        Told(
-            "option",
-            by: {
-                $0.request(
-                    "button/options", ["id": "BA00-H00002", "options": ["nickname": "Stove"]],
-                    answeredBy: .known(ReportingHouse.known(nickname: "Stove")))
-            }, { $0?.name == "Stove" }),
-        Told(
-            "name in the rules",
-            by: {
-                $0.rulesOnDisk = RuleSet(buttons: [declared(.address(button))], fingerprint: "1")
-                $0.reload()
-            }, { $0?.name == "hall" }),
-        Told(
-            "name in the rules by the nickname",
-            by: {
-                $0.rulesOnDisk = RuleSet(buttons: [declared(.nickname("Stove"))], fingerprint: "1")
-                $0.reload()
-                $0.report(.effect(.nickname(button, "Stove")))
-            }, { $0?.name == "hall" }),
-        Told("removal", by: { $0.report(.effect(.forgotten(button))) }, { $0 == nil }),
-        Told(
-            "pairing again",
-            by: {
-                $0.report(.effect(.forgotten(button)))
-                $0.report(.effect(.paired(ReportingHouse.known(nickname: "Oven"), batteryMillivolts: 3000)))
-            }, { $0?.name == "Oven" }),
+    private static let renamings = [
+        Renaming("name", to: "Attic") { $0.request("button/rename", ["id": "BA00-H00002", "to": "Attic"]) },
+        Renaming("nickname", to: "Stove") { $0.report(.effect(.nickname(button, "Stove"))) },
+        Renaming("option", to: "Stove") {
+            $0.request(
+                "button/options", ["id": "BA00-H00002", "options": ["nickname": "Stove"]],
+                answeredBy: .known(ReportingHouse.known(nickname: "Stove")))
+        },
+        Renaming("name in the rules", to: "hall") {
+            $0.rulesOnDisk = RuleSet(buttons: [declared(.address(button))], fingerprint: "1")
+            $0.reload()
+        },
+        Renaming("name in the rules by the nickname", to: "hall") {
+            $0.rulesOnDisk = RuleSet(buttons: [declared(.nickname("Stove"))], fingerprint: "1")
+            $0.reload()
+            $0.report(.effect(.nickname(button, "Stove")))
+        },
+        Renaming("removal", to: nil) { $0.report(.effect(.forgotten(button))) },
+        Renaming("pairing again", to: "Oven") {
+            $0.report(.effect(.forgotten(button)))
+            $0.report(.effect(.paired(ReportingHouse.known(nickname: "Oven"), batteryMillivolts: 3000)))
+        },
     ]
 
-    @Test("an engine hears of each change of a button that a hello contains", arguments: told)
-    func engines(told: Told) {
+    @Test("an engine hears of each change of a button's name", arguments: renamings)
+    func engines(renaming: Renaming) {
         var house = ReportingHouse(isSite: true)
-        #expect(house.hello[Self.button]?.name == "BA00-H00002" && house.hello[Self.button]?.battery == nil)
-        told.change(&house)
-        house.settle()
-        #expect(told.isTold(house.hello[Self.button]))
+        #expect(house.hello[Self.button]?.name == "BA00-H00002")
+        renaming.change(&house)
+        #expect(house.hello[Self.button]?.name == renaming.name)
+    }
+
+    @Test("an engine hears of each other change of a button that a hello contains")
+    func engineFacts() {
+        var house = ReportingHouse(isSite: true)
+        #expect(house.hello[Self.button]?.battery == nil)
+        house.report(.effect(.firmware(Self.button, version: 12)))
+        #expect(house.hello[Self.button]?.firmware == 12)
+        house.report(.effect(.model(Self.button, .duo)))
+        #expect(house.hello[Self.button]?.model == .duo)
+        house.report(.effect(.battery(Self.button, millivolts: 3005)))
+        #expect(house.hello[Self.button]?.battery != nil)
     }
 
     @Test("a button that is paired reaches its own topics, and is told of once")
@@ -462,75 +467,31 @@ struct AudienceTests {
         #expect(house.changed == nil, "the button reports the same nickname again")
     }
 
-    /// A change of a button, and what the list of radios then says of the only radio.
-    struct Listed: Sendable, CustomTestStringConvertible {
-        var testDescription: String
-        var change: @Sendable (inout ReportingHouse) -> Void
-        var isListed: @Sendable (JSONValue?) -> Bool
-
-        init(
-            _ description: String, by change: @escaping @Sendable (inout ReportingHouse) -> Void,
-            _ isListed: @escaping @Sendable (JSONValue?) -> Bool
-        ) {
-            testDescription = description
-            self.change = change
-            self.isListed = isListed
-        }
-    }
-
-    private static let listed = [
-        Listed(
-            "name", by: { $0.request("button/rename", ["id": "BA00-H00002", "to": "Attic"]) },
-            { $0?["buttons"] == ["Attic"] }),
-        Listed("nickname", by: { $0.report(.effect(.nickname(button, "Stove"))) }, { $0?["buttons"] == ["Stove"] }),
-        Listed(
-            "option",
-            by: {
-                $0.request(
-                    "button/options", ["id": "BA00-H00002", "options": ["nickname": "Stove"]],
-                    answeredBy: .known(ReportingHouse.known(nickname: "Stove")))
-            }, { $0?["buttons"] == ["Stove"] }),
-        Listed(
-            "name in the rules",
-            by: {
-                $0.rulesOnDisk = RuleSet(buttons: [declared(.address(button))], fingerprint: "1")
-                $0.reload()
-            }, { $0?["buttons"] == ["hall"] }),
-        Listed(
-            "name in the rules by the nickname",
-            by: {
-                $0.rulesOnDisk = RuleSet(buttons: [declared(.nickname("Stove"))], fingerprint: "1")
-                $0.reload()
-                $0.report(.effect(.nickname(button, "Stove")))
-            }, { $0?["buttons"] == ["hall"] }),
-        Listed("removal", by: { $0.report(.effect(.forgotten(button))) }, { $0?["buttons"] == [] }),
-        Listed(
-            "pairing again",
-            by: {
-                $0.report(.effect(.forgotten(button)))
-                $0.report(.effect(.paired(ReportingHouse.known(nickname: "Oven"), batteryMillivolts: 3000)))
-            }, { $0?["buttons"] == ["Oven"] }),
-        Listed("link", by: { $0.report(.effect(.state(button, .ready))) }, { $0?["links"] == 1 }),
-        Listed(
-            "shortage of links", by: { $0.report(.effect(.buttonsWithoutLink([button]))) },
-            { $0?["waiting"] == ["BA00-H00002"] }),
-        Listed(
-            "end of the shortage",
-            by: {
-                $0.report(.effect(.buttonsWithoutLink([button])))
-                $0.report(.effect(.buttonsWithoutLink([])))
-            }, { $0?["waiting"] == [] }),
-    ]
-
     /// No client watches, because some audiences are left out then.
-    @Test("the list of radios follows each change of a button that it shows", arguments: listed)
-    func radios(listed: Listed) {
+    private static func houseWithRadio() -> ReportingHouse {
         var house = ReportingHouse(isWatched: false)
         house.report(.effect(.controllerReady(ReportingHouse.address, "", .first)))
+        return house
+    }
+
+    @Test("the list of radios follows each change of a button's name", arguments: renamings)
+    func radios(renaming: Renaming) {
+        var house = Self.houseWithRadio()
         #expect(house.radio?["buttons"] == ["BA00-H00002"])
+        renaming.change(&house)
+        #expect(house.radio?["buttons"] == (renaming.name.map { [.string($0)] } ?? []))
+    }
+
+    @Test("the list of radios follows links and the shortage of them")
+    func radioLinks() {
+        var house = Self.houseWithRadio()
         #expect(house.radio?["waiting"] == [] && house.radio?["links"] == 0)
-        listed.change(&house)
-        #expect(listed.isListed(house.radio), "\(house.radio ?? .null)")
+        house.report(.effect(.buttonsWithoutLink([Self.button])))
+        #expect(house.radio?["waiting"] == ["BA00-H00002"])
+        house.report(.effect(.buttonsWithoutLink([])))
+        #expect(house.radio?["waiting"] == [])
+        house.report(.effect(.state(Self.button, .ready)))
+        #expect(house.radio?["links"] == 1)
     }
 
     @Test("a press does not publish the list of radios")

@@ -137,14 +137,7 @@ struct ExportTests {
     /// A button on RootCanal, which outlives the daemon, and the configuration for it.
     private static func buttonOnAir() throws -> (Workshop, Program) {
         let workshop = try Workshop()
-        let port = try workshop.rootCanal()
-        try workshop.write("simulator.yaml", "buttons:\n  kitchen: {public: true, serial: BA00-K00001}\n")
-        let button = try workshop.tryck([
-            "simulate", workshop.path("simulator.yaml"), "--attach", "h4:tcp:127.0.0.1:\(port)",
-        ])
-        let line = try button.line(containing: "trust_roots")
-        let root = try #require(
-            line.split(whereSeparator: { !$0.isHexDigit }).map(String.init).first { $0.count == 64 })
+        let (port, button, root) = try workshop.buttonsOnAir("kitchen: {public: true, serial: BA00-K00001}")
         try workshop.write(
             "tryck.yaml",
             """

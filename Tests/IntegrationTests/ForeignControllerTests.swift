@@ -5,11 +5,7 @@ import Testing
 /// The host and the simulated buttons, each on a RootCanal controller.
 @Suite("Across RootCanal", .serialized, .ownThread)
 struct ForeignControllerTests {
-    static let simulatorFile = """
-        buttons:
-          kitchen: {}
-          hall: {public: false}
-        """
+    private static let buttons = "kitchen: {}, hall: {public: false}"
 
     static let rules = """
         version: 1
@@ -20,22 +16,6 @@ struct ForeignControllerTests {
               - publish: {topic: test/lamp, payload: toggle}
               - shell: echo "pressed by $TRYCK_EVENT"
         """
-
-    /// Buttons on the air of a RootCanal, and the RootCanal's HCI port.
-    private func air(in workshop: Workshop) throws -> (port: Int, buttons: Program, root: String) {
-        let port = try workshop.rootCanal()
-        try workshop.write("simulator.yaml", ForeignControllerTests.simulatorFile)
-        let buttons = try workshop.tryck([
-            "simulate", workshop.path("simulator.yaml"), "--attach", "h4:tcp:127.0.0.1:\(port)",
-        ])
-        return (port, buttons, try Self.root(of: buttons))
-    }
-
-    private static func root(of buttons: Program) throws -> String {
-        let line = try buttons.line(containing: "trust_roots")
-        return try #require(
-            line.split(whereSeparator: { !$0.isHexDigit }).map(String.init).first { $0.count == 64 })
-    }
 
     private func pairAndPress(
         _ workshop: Workshop, transport: String, root: String, buttons: Program, preload: [String: String] = [:],
@@ -82,7 +62,7 @@ struct ForeignControllerTests {
     @Test("a button on RootCanal pairs with the daemon on RootCanal, and its presses arrive")
     func acrossRootCanal() throws {
         let workshop = try Workshop()
-        let air = try air(in: workshop)
+        let air = try workshop.buttonsOnAir(Self.buttons)
         try pairAndPress(
             workshop, transport: "h4:tcp:127.0.0.1:\(air.port)", root: air.root, buttons: air.buttons)
     }
@@ -90,11 +70,11 @@ struct ForeignControllerTests {
     @Test("the same with a controller that tryck simulates")
     func listening() throws {
         let workshop = try Workshop()
-        try workshop.write("simulator.yaml", ForeignControllerTests.simulatorFile)
+        try workshop.write("simulator.yaml", "buttons: {\(Self.buttons)}\n")
         let buttons = try workshop.tryck([
             "simulate", workshop.path("simulator.yaml"), "--listen", workshop.path("air.sock"),
         ])
-        let root = try Self.root(of: buttons)
+        let root = try Workshop.root(of: buttons)
         try buttons.line(containing: "h4:unix:")
         try pairAndPress(
             workshop, transport: "\"h4:unix:\(workshop.path("air.sock"))\"", root: root, buttons: buttons)
@@ -103,7 +83,7 @@ struct ForeignControllerTests {
     @Test("the same through a program, which lends an adapter of another machine")
     func throughProgram() throws {
         let workshop = try Workshop()
-        let air = try air(in: workshop)
+        let air = try workshop.buttonsOnAir(Self.buttons)
         try pairAndPress(
             workshop, transport: Self.lent(try Workshop.setting("TRYCK_HCI_SHIM", "hci_user_shim.so"), air.port),
             root: air.root, buttons: air.buttons)
@@ -120,7 +100,7 @@ struct ForeignControllerTests {
     @Test("the same through the kernel's user channel, which the shim simulates")
     func throughUserChannel() throws {
         let workshop = try Workshop()
-        let air = try air(in: workshop)
+        let air = try workshop.buttonsOnAir(Self.buttons)
         try pairAndPress(
             workshop, transport: "hci:0", root: air.root, buttons: air.buttons,
             preload: ["HCI_SHIM": "127.0.0.1:\(air.port)"],
@@ -130,7 +110,7 @@ struct ForeignControllerTests {
     @Test("a certificate of an unknown root is not genuine, and pairing says what to do")
     func notGenuine() throws {
         let workshop = try Workshop()
-        let air = try air(in: workshop)
+        let air = try workshop.buttonsOnAir(Self.buttons)
         try workshop.write(
             "tryck.yaml", "bluetooth: {transport: \"h4:tcp:127.0.0.1:\(air.port)\"}\nmqtt: {broker: none}\n")
         let daemon = try workshop.daemon()

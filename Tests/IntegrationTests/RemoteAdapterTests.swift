@@ -56,7 +56,7 @@ struct RemoteAdapterTests {
         """
 
     /// Passes each connection to a socket in the file system, which all network namespaces see, on to RootCanal.
-    static let air = """
+    private static let air = """
         import socket, sys, threading
         def copy(source, sink):
             try:
@@ -73,6 +73,14 @@ struct RemoteAdapterTests {
             for pair in (near, far), (far, near): threading.Thread(target=copy, args=pair, daemon=True).start()
         """
 
+    /// Simulated buttons, whose air `Self.air` offers at the socket `air` of the workshop, and their root key.
+    static func buttonsAtSocket(in workshop: Workshop) throws -> (buttons: Program, root: String) {
+        let (port, buttons, root) = try workshop.buttonsOnAir()
+        let relay = try workshop.start("/usr/bin/python3", ["-c", air, workshop.path("air"), "\(port)"])
+        try relay.line(containing: "listening")
+        return (buttons, root)
+    }
+
     /// A button that is paired through the lent adapter, and was pressed once.
     private struct House {
         let workshop: Workshop
@@ -82,17 +90,8 @@ struct RemoteAdapterTests {
 
         init() throws {
             workshop = try Workshop()
-            let port = try workshop.rootCanal()
-            try workshop.write("simulator.yaml", "buttons:\n  kitchen: {}\n")
-            buttons = try workshop.tryck([
-                "simulate", workshop.path("simulator.yaml"), "--attach", "h4:tcp:127.0.0.1:\(port)",
-            ])
-            let line = try buttons.line(containing: "trust_roots")
-            let root = try #require(
-                line.split(whereSeparator: { !$0.isHexDigit }).map(String.init).first { $0.count == 64 })
-            let relay = try workshop.start(
-                "/usr/bin/python3", ["-c", RemoteAdapterTests.air, workshop.path("air"), "\(port)"])
-            try relay.line(containing: "listening")
+            let root: String
+            (buttons, root) = try RemoteAdapterTests.buttonsAtSocket(in: workshop)
 
             let stream = try workshop.write("stream.py", RemoteAdapterTests.stream)
             let shim = try Workshop.setting("TRYCK_HCI_SHIM", "hci_user_shim.so")

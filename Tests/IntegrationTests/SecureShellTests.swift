@@ -57,17 +57,7 @@ struct SecureShellTests {
 
     @Test("a button pairs and is pressed, and when the server dies, its next press comes through a new connection")
     func serverDies() throws {
-        let port = try workshop.rootCanal()
-        try workshop.write("simulator.yaml", "buttons:\n  kitchen: {}\n")
-        let buttons = try workshop.tryck([
-            "simulate", workshop.path("simulator.yaml"), "--attach", "h4:tcp:127.0.0.1:\(port)",
-        ])
-        let line = try buttons.line(containing: "trust_roots")
-        let root = try #require(
-            line.split(whereSeparator: { !$0.isHexDigit }).map(String.init).first { $0.count == 64 })
-        let relay = try workshop.start(
-            "/usr/bin/python3", ["-c", RemoteAdapterTests.air, workshop.path("air"), "\(port)"])
-        try relay.line(containing: "listening")
+        let (buttons, root) = try RemoteAdapterTests.buttonsAtSocket(in: workshop)
         let command = JSONValue.array(try words().map { .string($0) })
         try workshop.write(
             "tryck.yaml",

@@ -17,14 +17,7 @@ struct SeveralRadiosTests {
 
         init() throws {
             workshop = try Workshop()
-            port = try workshop.rootCanal()
-            try workshop.write("simulator.yaml", "buttons:\n  kitchen: {}\n")
-            buttons = try workshop.tryck([
-                "simulate", workshop.path("simulator.yaml"), "--attach", "h4:tcp:127.0.0.1:\(port)",
-            ])
-            let line = try buttons.line(containing: "trust_roots")
-            root = try #require(
-                line.split(whereSeparator: { !$0.isHexDigit }).map(String.init).first { $0.count == 64 })
+            (port, buttons, root) = try workshop.buttonsOnAir()
             broker = try workshop.mosquitto()
             try workshop.write("rules.yaml", ForeignControllerTests.rules)
         }

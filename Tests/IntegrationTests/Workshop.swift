@@ -1,5 +1,6 @@
 import Foundation
 import Platform
+import Testing
 
 /// A directory for one test, free ports, and programs of this package and others.
 final class Workshop {
@@ -136,6 +137,23 @@ final class Workshop {
             environment: ["LD_PRELOAD": delays])
         try program.line(containing: "Listening on: \(ports[0])")
         return ports[0]
+    }
+
+    /// Simulated buttons on the air of a RootCanal, its HCI port, and the root key of the buttons.
+    func buttonsOnAir(
+        _ buttons: String = "kitchen: {}"
+    ) throws -> (port: Int, buttons: Program, root: String) {
+        let port = try rootCanal()
+        try write("simulator.yaml", "buttons: {\(buttons)}\n")
+        let program = try tryck(["simulate", path("simulator.yaml"), "--attach", "h4:tcp:127.0.0.1:\(port)"])
+        return (port, program, try Self.root(of: program))
+    }
+
+    /// The root key that `tryck simulate` prints.
+    static func root(of buttons: Program) throws -> String {
+        let line = try buttons.line(containing: "trust_roots")
+        return try #require(
+            line.split(whereSeparator: { !$0.isHexDigit }).map(String.init).first { $0.count == 64 })
     }
 
     /// A library for LD_PRELOAD, built from the file of that name in `support`.

@@ -28,13 +28,31 @@ struct StreamKindTests {
 
     @Test("the page has a reducer for each kind that it shows")
     func page() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
-        let script = try String(contentsOf: root.appending(path: "Sources/TryckWeb/Public/state.js"), encoding: .utf8)
-        let table = try #require(script.firstMatch(of: /\nconst reducers = \{\n(.*?)\n\};/.dotMatchesNewlines())).1
-        let names = table.split(separator: "\n").compactMap { $0.firstMatch(of: #/^  (\w+): /#)?.1 }
         // A link that ends also changes the state of its button, and the page shows no variables.
         let unread: Set<StreamKind> = [.disconnected, .variable]
         #expect(
-            names.map(String.init).sorted() == Set(StreamKind.allCases).subtracting(unread).map(\.rawValue).sorted())
+            try Self.table("reducers", of: "state.js").map(\.key)
+                == Set(StreamKind.allCases).subtracting(unread).map(\.rawValue).sorted())
+    }
+
+    @Test("the page has words for each kind of line that is a step of a run")
+    func steps() throws {
+        let kinds = try Self.table("reducers", of: "state.js").filter { $0.value == "reduceStep," }.map(\.key)
+        #expect(!kinds.isEmpty)
+        // A step that has failed is a line of a rule.
+        #expect(try Self.table("steps", of: "words.js").map(\.key) == (kinds + ["step_failed"]).sorted())
+    }
+
+    /// The keys of a table in a script of the page, in alphabetical order, each with the rest of its line.
+    private static func table(_ name: String, of script: String) throws -> [(key: String, value: String)] {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../Sources/TryckWeb/Public")
+        let text = try String(contentsOf: folder.appending(path: script), encoding: .utf8)
+        let start = try #require(text.range(of: "\nconst \(name) = {\n")).upperBound
+        let end = try #require(text.range(of: "\n};", range: start..<text.endIndex)).lowerBound
+        return text[start..<end].split(separator: "\n").compactMap { line in
+            line.firstMatch(of: #/^  (\w+): (.*)/#).map { (String($0.1), String($0.2)) }
+        }
+        .sorted { $0.key < $1.key }
     }
 }

@@ -118,7 +118,7 @@ struct EngineFaultScenarioTests {
                 house.hear(2 * press - 1, after: .seconds(3600))
                 + house.hear(2 * press, .up(.click), after: .seconds(3600))
             effects += taken
-            for claim in EngineHouse.claims(taken) { house.take(.published(claim)) }
+            house.acknowledge(taken)
         }
         effects += house.wait(.seconds(5))
         #expect(EngineHouse.events(effects).filter { $0["type"] == "stale_event" }.count == 200)
@@ -135,7 +135,7 @@ struct EngineFaultScenarioTests {
         for press in 1...200 {
             let taken = house.hear(press, counter: press, from: other)
             effects += taken
-            for claim in EngineHouse.claims(taken) { house.take(.published(claim)) }
+            house.acknowledge(taken)
         }
         #expect(EngineHouse.events(effects).filter { $0["type"] == "interrupted" }.count == 200)
         #expect(Self.lines(effects).count == 5, "\(Self.lines(effects).prefix(8))")
@@ -322,7 +322,7 @@ struct EngineFaultScenarioTests {
     )
     func lostPress() throws {
         var house = EngineHouse.leading(.lamp)
-        for claim in EngineHouse.claims(house.hear(1) + house.hear(2, .up(.click))) { house.take(.published(claim)) }
+        house.acknowledge(house.hear(1) + house.hear(2, .up(.click)))
         let lost = EngineHouse.claims(house.hear(3) + house.hear(4, .up(.click)))
         #expect(lost.count >= 2)
         house.take(.brokerDisconnected("gone"))
@@ -330,12 +330,12 @@ struct EngineFaultScenarioTests {
         // The site has heard of no claim but those of the first press.
         house.connect(last: 4, claimed: 2)
         let back = house.hearOwnClaim()
-        for claim in EngineHouse.claims(back) { house.take(.published(claim)) }
+        house.acknowledge(back)
         let events = EngineHouse.events(back).filter { $0["type"] == "interrupted" }
         #expect(events.count == 1)
         #expect(events.first?["data"]?["first_n"] == 3 && events.first?["data"]?["last_n"] == 4)
         let next = house.hear(5) + house.hear(6, .up(.click))
-        for claim in EngineHouse.claims(next) { house.take(.published(claim)) }
+        house.acknowledge(next)
         #expect(EngineHouse.story(next).contains("lamp on"))
         house.take(.brokerDisconnected("gone"))
         house.connect(last: 6, claimed: 6)
@@ -390,7 +390,7 @@ struct EngineFaultScenarioTests {
         house.take(.brokerDisconnected("The connection was lost."))
         #expect(house.status["engine"]?["fault"]?.stringValue == fault)
         house.connect(last: 1, claimed: 0)
-        for claim in EngineHouse.claims(house.hearOwnClaim()) { house.take(.published(claim)) }
+        house.acknowledge(house.hearOwnClaim())
         #expect(house.status["engine"]?["fault"] == .null)
     }
 

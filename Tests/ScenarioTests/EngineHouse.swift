@@ -22,6 +22,15 @@ extension HouseRules {
             triggers: {button: any, event: down}
             actions: [{delay: 10s}, {publish: {topic: lamp, payload: "on"}}]
         """
+    /// With three clicks, the engine decides by the times of presses, and does not wait for the verdict of the button.
+    static let clicks: HouseRules = """
+        version: 1
+        defaults: {queued: accept}
+        rules:
+          - {id: one, triggers: {button: any, event: click}, actions: {publish: {topic: lamp, payload: one}}}
+          - {id: two, triggers: {button: any, event: double_click}, actions: {publish: {topic: lamp, payload: two}}}
+          - {id: three, triggers: {button: any, clicks: 3}, actions: {publish: {topic: lamp, payload: three}}}
+        """
 }
 
 /// A hub that is an engine, with one site that has one button. The broker acknowledges a message only when a test says so.
@@ -109,6 +118,12 @@ struct EngineHouse {
     @discardableResult
     mutating func hear(_ topicName: String, _ payload: [UInt8]) -> [Hub.Effect] {
         take(.messageReceived(topicName: topicName, payload: payload, retained: false))
+    }
+
+    /// The broker acknowledges the claims among the effects.
+    @discardableResult
+    mutating func acknowledge(_ effects: [Hub.Effect]) -> [Hub.Effect] {
+        Self.claims(effects).flatMap { take(.published($0)) }
     }
 
     /// Connects to the broker, which retains the hello of the site.

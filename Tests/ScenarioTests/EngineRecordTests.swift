@@ -8,15 +8,6 @@ import Testing
 /// What the disk of an engine says of presses and runs that were given up, dropped or inherited.
 @Suite("The disk of an engine and given up presses")
 struct EngineRecordTests {
-    /// With three clicks, the engine decides by the times of presses.
-    private static let clicks: HouseRules = """
-        version: 1
-        defaults: {queued: accept}
-        rules:
-          - {id: one, triggers: {button: any, event: click}, actions: {publish: {topic: lamp, payload: one}}}
-          - {id: three, triggers: {button: any, clicks: 3}, actions: {publish: {topic: lamp, payload: three}}}
-        """
-
     private static func isUndecided(_ house: EngineHouse) -> Bool {
         house.stored.buttons.contains { !$0.recogniser.isEmpty }
     }
@@ -24,10 +15,6 @@ struct EngineRecordTests {
     /// The messages to the lamp.
     private static func lamp(_ effects: [Hub.Effect]) -> [String] {
         EngineHouse.story(effects).filter { $0.hasPrefix("lamp ") }
-    }
-
-    private static func acknowledge(_ effects: [Hub.Effect], _ house: inout EngineHouse) {
-        for claim in EngineHouse.claims(effects) { house.take(.published(claim)) }
     }
 
     /// Another engine has claimed messages of the site.
@@ -38,7 +25,7 @@ struct EngineRecordTests {
 
     @Test("presses that are given up with the connection are undecided on the disk no more")
     func givenUp() {
-        var house = EngineHouse.leading(Self.clicks)
+        var house = EngineHouse.leading(.clicks)
         let taken = house.hear(1) + house.hear(2, .up(.open))
         #expect(Self.isUndecided(house))
         house.take(.brokerDisconnected("gone"))
@@ -48,8 +35,8 @@ struct EngineRecordTests {
 
     @Test("presses that are inherited are undecided on the disk no more")
     func inherited() {
-        var house = EngineHouse.leading(Self.clicks)
-        Self.acknowledge(house.hear(1), &house)
+        var house = EngineHouse.leading(.clicks)
+        house.acknowledge(house.hear(1))
         #expect(Self.isUndecided(house))
         _ = Self.claim(3, &house)
         #expect(!Self.isUndecided(house))
@@ -57,11 +44,11 @@ struct EngineRecordTests {
 
     @Test("what another engine has claimed of a button at one site ends no press of the button at another site")
     func inheritedElsewhere() {
-        var house = EngineHouse.leading(Self.clicks)
+        var house = EngineHouse.leading(.clicks)
         house.sayHello(from: "tryck/paris2")
-        Self.acknowledge(house.hear(1) + house.hear(2, .up(.click)), &house)
+        house.acknowledge(house.hear(1) + house.hear(2, .up(.click)))
         house.wait(.seconds(2))
-        Self.acknowledge(house.hear(1, counter: 3, from: "tryck/paris2"), &house)
+        house.acknowledge(house.hear(1, counter: 3, from: "tryck/paris2"))
         var effects = Self.claim(3, &house)
         effects += house.hear(2, .up(.open), counter: 4, from: "tryck/paris2") + house.wait(.seconds(2))
         #expect(Self.lamp(effects) == ["lamp one"])
@@ -69,8 +56,8 @@ struct EngineRecordTests {
 
     @Test("an undecided click from before a restart is not acted on while its site is away; it is reported later")
     func restartedWithoutSite() {
-        var house = EngineHouse.leading(Self.clicks)
-        Self.acknowledge(house.hear(1) + house.hear(2, .up(.open)), &house)
+        var house = EngineHouse.leading(.clicks)
+        house.acknowledge(house.hear(1) + house.hear(2, .up(.open)))
         house.restart()
         let effects = house.take(.brokerConnected) + house.lead() + house.wait(.seconds(5))
         #expect(house.status["engine"]?["state"] == "leading")

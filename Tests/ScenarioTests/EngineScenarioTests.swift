@@ -149,7 +149,7 @@ struct EngineScenarioTests {
     @Test("a run that waits while the broker is gone goes on when this engine still leads")
     func fenced() {
         var house = EngineHouse.leading(.later)
-        for claim in EngineHouse.claims(house.hear(1)) { house.take(.published(claim)) }
+        house.acknowledge(house.hear(1))
         house.now = house.now + .seconds(1)
         house.take(.brokerDisconnected("gone"))
         #expect(EngineHouse.story(house.wait(.seconds(20))) == [])
@@ -476,7 +476,7 @@ struct EngineScenarioTests {
     @Test("a press that was claimed before a crash is reported and not repeated; later ones are acted on")
     func crash() {
         var house = EngineHouse.leading(.later)
-        for claim in EngineHouse.claims(house.hear(1) + house.hear(2, .up(.click))) { house.take(.published(claim)) }
+        house.acknowledge(house.hear(1) + house.hear(2, .up(.click)))
         house.wait(.seconds(2))
         house.restart()
         // Another engine has claimed two messages meanwhile, and has died.

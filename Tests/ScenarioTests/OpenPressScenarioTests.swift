@@ -10,15 +10,6 @@ import Testing
 /// press is acted on afterwards, or reported as interrupted, but never both.
 @Suite("Open presses of sites")
 struct OpenPressScenarioTests {
-    /// With three clicks, the engine decides by the times of presses, and does not wait for the verdict of the button.
-    private static let clicks: HouseRules = """
-        version: 1
-        defaults: {queued: accept}
-        rules:
-          - {id: one, triggers: {button: any, event: click}, actions: {publish: {topic: lamp, payload: one}}}
-          - {id: two, triggers: {button: any, event: double_click}, actions: {publish: {topic: lamp, payload: two}}}
-          - {id: three, triggers: {button: any, clicks: 3}, actions: {publish: {topic: lamp, payload: three}}}
-        """
     private static let verdicts: HouseRules = """
         version: 1
         defaults: {queued: accept}
@@ -64,10 +55,6 @@ struct OpenPressScenarioTests {
             }
     }
 
-    private static func acknowledge(_ effects: [Hub.Effect], _ house: inout EngineHouse) -> [Hub.Effect] {
-        EngineHouse.claims(effects).flatMap { house.take(.published($0)) }
-    }
-
     /// The connection ends, and what was not acknowledged fails.
     private static func breakOff(_ house: inout EngineHouse, _ unacknowledged: [Hub.Effect] = []) -> [Hub.Effect] {
         var effects = house.take(.brokerDisconnected("gone"))
@@ -80,7 +67,7 @@ struct OpenPressScenarioTests {
     private static func comeBack(_ house: inout EngineHouse, last: Int, claimed: Int) -> [Hub.Effect] {
         var effects = house.connect(last: last, claimed: claimed)
         let back = house.hearOwnClaim()
-        effects += back + acknowledge(back, &house)
+        effects += back + house.acknowledge(back)
         return effects + house.wait(.seconds(20))
     }
 
@@ -88,7 +75,7 @@ struct OpenPressScenarioTests {
 
     @Test("an undecided click whose claims were lost is reported, and not acted on afterwards")
     func undecided() {
-        var house = EngineHouse.leading(Self.clicks)
+        var house = EngineHouse.leading(.clicks)
         let taken = house.hear(1) + house.hear(2, .up(.open))
         var effects = Self.breakOff(&house, taken)
         effects += Self.comeBack(&house, last: 2, claimed: 0)
@@ -108,9 +95,9 @@ struct OpenPressScenarioTests {
 
     @Test("an undecided click of which only the last claim was lost is reported as a whole")
     func partlyConfirmed() {
-        var house = EngineHouse.leading(Self.clicks)
+        var house = EngineHouse.leading(.clicks)
         let first = house.hear(1)
-        _ = Self.acknowledge(first, &house)
+        house.acknowledge(first)
         var effects = Self.breakOff(&house, house.hear(2, .up(.open)))
         effects += Self.comeBack(&house, last: 2, claimed: 1)
         #expect(Self.fate(effects) == ["reported 1 to 2"])
@@ -119,8 +106,8 @@ struct OpenPressScenarioTests {
 
     @Test("an undecided click whose claims the broker has acknowledged is acted on, and not reported")
     func confirmed() {
-        var house = EngineHouse.leading(Self.clicks)
-        _ = Self.acknowledge(house.hear(1) + house.hear(2, .up(.open)), &house)
+        var house = EngineHouse.leading(.clicks)
+        house.acknowledge(house.hear(1) + house.hear(2, .up(.open)))
         var effects = Self.breakOff(&house)
         effects += Self.comeBack(&house, last: 2, claimed: 2)
         #expect(Self.fate(effects) == ["lamp one"])
@@ -141,7 +128,7 @@ struct OpenPressScenarioTests {
         var effects = Self.breakOff(&house, house.hear(1))
         effects += Self.comeBack(&house, last: 1, claimed: 0)
         #expect(Self.fate(effects) == ["reported 1 to 1"])
-        _ = Self.acknowledge(house.hear(2), &house)
+        house.acknowledge(house.hear(2))
         effects = Self.breakOff(&house)
         effects += Self.comeBack(&house, last: 2, claimed: 2)
         #expect(Self.fate(effects) == ["lamp on"])
@@ -152,7 +139,7 @@ struct OpenPressScenarioTests {
     )
     func queuedRun() {
         var house = EngineHouse.leading(Self.queued)
-        _ = Self.acknowledge(house.hear(1) + house.hear(2, .up(.click)), &house)
+        house.acknowledge(house.hear(1) + house.hear(2, .up(.click)))
         _ = house.wait(.seconds(1))
         var effects = Self.breakOff(&house, house.hear(3))
         effects += Self.comeBack(&house, last: 3, claimed: 2)
@@ -163,7 +150,7 @@ struct OpenPressScenarioTests {
     func queuedAndConfirmed() {
         var house = EngineHouse.leading(Self.queued)
         for number in [1, 3] {
-            _ = Self.acknowledge(house.hear(number) + house.hear(number + 1, .up(.click)), &house)
+            house.acknowledge(house.hear(number) + house.hear(number + 1, .up(.click)))
             _ = house.wait(.seconds(1))
         }
         var effects = Self.breakOff(&house, house.hear(5))
@@ -183,7 +170,7 @@ struct OpenPressScenarioTests {
                 actions: [{delay: 5s}, {publish: {topic: lamp, payload: "on"}}]
               - {id: three, triggers: {button: any, clicks: 3}, actions: {publish: {topic: lamp, payload: three}}}
             """)
-        _ = Self.acknowledge(house.hear(1), &house)
+        house.acknowledge(house.hear(1))
         _ = house.wait(.milliseconds(100))
         var effects = Self.breakOff(&house, house.hear(2, .up(.open)))
         effects += Self.comeBack(&house, last: 2, claimed: 1)
@@ -204,7 +191,7 @@ struct OpenPressScenarioTests {
     @Test("a hold that was told ends if its button is removed at its site before the same engine leads again")
     func removedWhileFenced() {
         var house = EngineHouse.leading(Self.held)
-        _ = Self.acknowledge(house.hear(1) + house.hear(2, .hold(ofSecondPress: false)), &house)
+        house.acknowledge(house.hear(1) + house.hear(2, .hold(ofSecondPress: false)))
         var effects = Self.breakOff(&house)
         effects += house.take(.brokerConnected) + house.sayHello(session: 2, buttons: [])
         effects += house.hearOwnClaim() + house.wait(.seconds(2))
@@ -219,15 +206,15 @@ struct OpenPressScenarioTests {
     private static func comeBackWithBoth(_ house: inout EngineHouse, claimed: Int) -> [Hub.Effect] {
         var effects = house.connect(last: 1, claimed: claimed) + house.sayHello(from: otherSite, last: 1)
         let back = house.hearOwnClaim()
-        effects += back + acknowledge(back, &house)
+        effects += back + house.acknowledge(back)
         return effects + house.wait(.seconds(20))
     }
 
     @Test("a click that began at one site and ended at another is reported as a whole if only the last claim is lost")
     func carriedClick() {
-        var house = EngineHouse.leading(Self.clicks)
+        var house = EngineHouse.leading(.clicks)
         house.sayHello(from: Self.otherSite)
-        _ = Self.acknowledge(house.hear(1), &house)
+        house.acknowledge(house.hear(1))
         var effects = Self.breakOff(&house, house.hear(1, .up(.open), counter: 2, from: Self.otherSite))
         effects += Self.comeBackWithBoth(&house, claimed: 1)
         #expect(Self.fate(effects) == ["reported 1 to 1", "reported 1 to 1"])
@@ -247,7 +234,7 @@ struct OpenPressScenarioTests {
 
     @Test("a press goes on at its site although another site has removed the button")
     func removedElsewhere() {
-        var house = EngineHouse.leading(Self.clicks)
+        var house = EngineHouse.leading(.clicks)
         house.sayHello(from: Self.otherSite)
         var effects = house.hear(1) + house.sayHello(from: Self.otherSite, session: 2, buttons: [])
         effects += house.hear(2, .up(.open)) + house.wait(.seconds(2))
@@ -272,8 +259,8 @@ struct OpenPressScenarioTests {
     @Test(
         "a press that is down while another engine leads is that engine's, also if this one leads again before it ends")
     func overtaken() {
-        var house = EngineHouse.leading(Self.clicks)
-        _ = Self.acknowledge(house.hear(1), &house)
+        var house = EngineHouse.leading(.clicks)
+        house.acknowledge(house.hear(1))
         var effects = Self.lead(&house, over: 1)
         #expect(house.status["engine"]?["state"] == "leading")
         effects += house.hear(2, .up(.click)) + house.wait(.seconds(5))
@@ -283,8 +270,8 @@ struct OpenPressScenarioTests {
 
     @Test("a press that is down while an engine restarts is reported, and not acted on when it ends")
     func restarted() {
-        var house = EngineHouse.leading(Self.clicks)
-        _ = Self.acknowledge(house.hear(1), &house)
+        var house = EngineHouse.leading(.clicks)
+        house.acknowledge(house.hear(1))
         house.restart()
         var effects = house.connect(last: 1, claimed: 1) + house.lead()
         effects += house.hear(2, .up(.click)) + house.wait(.seconds(5))
@@ -312,8 +299,8 @@ struct OpenPressScenarioTests {
 
     @Test("an undecided click is reported if the broker has forgotten who leads, because the engine gives it up")
     func forgottenLeader() {
-        var house = EngineHouse.leading(Self.clicks)
-        _ = Self.acknowledge(house.hear(1) + house.hear(2, .up(.open)), &house)
+        var house = EngineHouse.leading(.clicks)
+        house.acknowledge(house.hear(1) + house.hear(2, .up(.open)))
         var effects = Self.breakOff(&house)
         effects += house.connect(last: 2, claimed: 2)
         effects += house.wait(.seconds(2))
@@ -325,8 +312,8 @@ struct OpenPressScenarioTests {
 
     @Test("an undecided click is reported if the broker was gone for more than a minute")
     func fencedTooLong() {
-        var house = EngineHouse.leading(Self.clicks)
-        _ = Self.acknowledge(house.hear(1) + house.hear(2, .up(.open)), &house)
+        var house = EngineHouse.leading(.clicks)
+        house.acknowledge(house.hear(1) + house.hear(2, .up(.open)))
         var effects = Self.breakOff(&house)
         house.pass(.seconds(120))
         effects += Self.comeBack(&house, last: 2, claimed: 2)
@@ -338,7 +325,7 @@ struct OpenPressScenarioTests {
         arguments: [true, false])
     func heldMeanwhile(isReported: Bool) {
         var house = EngineHouse.leading(Self.held)
-        _ = Self.acknowledge(house.hear(1) + house.hear(2, .hold(ofSecondPress: false)), &house)
+        house.acknowledge(house.hear(1) + house.hear(2, .hold(ofSecondPress: false)))
         // The hold ends because its site is gone. The action for that is held, and then dropped.
         var effects = Self.breakOff(&house) + house.wait(.seconds(20)) + house.take(.brokerConnected)
         effects += house.hear("engines/1/leader", EngineTerm(term: 9, engine: "b1").encoded())
@@ -426,12 +413,12 @@ struct OpenPressScenarioTests {
     @Test("the rest of a press that an earlier process of the engine has reported is no hold")
     func reportedHold() {
         var house = EngineHouse.leading(Self.held)
-        _ = Self.acknowledge(house.hear(1), &house)
+        house.acknowledge(house.hear(1))
         var effects: [Hub.Effect] = []
         for _ in 1...2 {
             house.restart()
             let back = house.connect(last: 1, claimed: 1) + house.lead()
-            effects += back + Self.acknowledge(back, &house)
+            effects += back + house.acknowledge(back)
         }
         effects += house.hear(2, .hold(ofSecondPress: false)) + house.wait(.seconds(2))
         #expect(Self.fate(effects) == ["reported 1 to 1"])
@@ -440,7 +427,7 @@ struct OpenPressScenarioTests {
     @Test("a hold that was told ends also if the engine is started again and finds the broker only later")
     func heldOverRestart() {
         var house = EngineHouse.leading(Self.held)
-        _ = Self.acknowledge(house.hear(1) + house.hear(2, .hold(ofSecondPress: false)), &house)
+        house.acknowledge(house.hear(1) + house.hear(2, .hold(ofSecondPress: false)))
         house.restart()
         var effects = house.wait(.seconds(20))
         effects += house.connect(last: 2, claimed: 2) + house.lead()
@@ -452,7 +439,7 @@ struct OpenPressScenarioTests {
     func endedElsewhere() {
         var house = EngineHouse.leading(Self.held)
         let taken = house.hear(1) + house.hear(2, .hold(ofSecondPress: false))
-        _ = Self.acknowledge(taken, &house)
+        house.acknowledge(taken)
         #expect(Self.fate(taken) == ["lamp dim"])
         #expect(Self.fate(Self.lead(&house, over: 3)) == [])
         #expect(house.status["engine"]?["state"] == "leading")
@@ -481,7 +468,7 @@ struct OpenPressScenarioTests {
     @Test("turns that are collected when the claim of the last one is lost are reported together, and not acted on")
     func collectedTurns() {
         var house = EngineHouse.leading(Self.turns)
-        _ = Self.acknowledge(Self.turn(1, &house), &house)
+        house.acknowledge(Self.turn(1, &house))
         var effects = Self.breakOff(&house, Self.turn(2, &house))
         effects += Self.comeBack(&house, last: 2, claimed: 1)
         #expect(Self.fate(effects) == ["reported 1 to 2"])
@@ -491,9 +478,9 @@ struct OpenPressScenarioTests {
     func accumulatedTurns() {
         var house = EngineHouse.leading(Self.turns)
         var effects = Self.turn(1, &house)
-        _ = Self.acknowledge(effects, &house)
+        house.acknowledge(effects)
         effects += Self.collect(&house)
-        _ = Self.acknowledge(Self.turn(2, &house), &house)
+        house.acknowledge(Self.turn(2, &house))
         effects += Self.collect(&house)
         let last = Self.turn(3, &house)
         effects += Self.collect(&house) + Self.breakOff(&house, last)
@@ -505,7 +492,7 @@ struct OpenPressScenarioTests {
     func killedTurn() {
         var house = EngineHouse.leading(Self.turns)
         var effects = Self.turn(1, &house)
-        _ = Self.acknowledge(effects, &house)
+        house.acknowledge(effects)
         house.restart()
         effects += house.connect(last: 1, claimed: 1) + house.lead()
         #expect(Self.fate(effects) == ["reported 1 to 1"])
@@ -521,7 +508,7 @@ struct OpenPressScenarioTests {
               - {id: lamp, triggers: {button: any, event: down}, actions: {publish: {topic: lamp, payload: "on"}}}
             """)
         var effects = house.hear(1, after: .seconds(2))
-        _ = Self.acknowledge(effects, &house)
+        house.acknowledge(effects)
         house.restart()
         effects += house.connect(last: 1, claimed: 1) + house.lead()
         #expect(Self.fate(effects) == ["reported 1 to 1"])
@@ -552,10 +539,10 @@ struct OpenPressScenarioTests {
     @Test("the end of a press that was given up is done, so that it is not reported when the engine is killed later")
     func doneBehindGivenUp() {
         var house = EngineHouse.leading(Self.verdicts)
-        _ = Self.acknowledge(house.hear(1), &house)
+        house.acknowledge(house.hear(1))
         house.restart()
-        _ = Self.acknowledge(house.connect(last: 1, claimed: 1) + house.lead(), &house)
-        _ = Self.acknowledge(house.hear(2, .up(.click)), &house)
+        house.acknowledge(house.connect(last: 1, claimed: 1) + house.lead())
+        house.acknowledge(house.hear(2, .up(.click)))
         house.wait(.seconds(3))
         house.restart()
         #expect(Self.fate(house.connect(last: 2, claimed: 2) + house.lead()) == [])
@@ -576,7 +563,7 @@ struct OpenPressScenarioTests {
                   - {id: both, triggers: {chord: [hall, attic], event: \(event)}, actions: [\(action)]}
                   - {id: one, triggers: {button: attic, event: click}, actions: {publish: {topic: lamp, payload: one}}}
                 """))
-        _ = acknowledge(house.sayHello(session: 2, buttons: [EngineHouse.button, attic], haveOwnSerials: true), &house)
+        house.acknowledge(house.sayHello(session: 2, buttons: [EngineHouse.button, attic], haveOwnSerials: true))
         return house
     }
 
@@ -585,14 +572,14 @@ struct OpenPressScenarioTests {
         var effects = house.take(.brokerConnected)
         effects += house.sayHello(session: 3, buttons: [EngineHouse.button, attic], haveOwnSerials: true, last: last)
         let back = house.hearOwnClaim()
-        effects += back + acknowledge(back, &house)
+        effects += back + house.acknowledge(back)
         return effects + house.wait(.seconds(20))
     }
 
     @Test("a press that a chord has held back is acted on if the chord fails because its other press is given up")
     func chordWithLostClaim() {
         var house = Self.chord("hold", "{publish: {topic: lamp, payload: both}}")
-        _ = Self.acknowledge(house.hear(1, of: Self.attic), &house)
+        house.acknowledge(house.hear(1, of: Self.attic))
         let taken = house.hear(1)
         house.pass(.milliseconds(500))
         var effects = Self.breakOff(&house, taken)
@@ -603,7 +590,7 @@ struct OpenPressScenarioTests {
     @Test("a press that waits for the other one of a chord when the connection ends is acted on")
     func heldBack() {
         var house = Self.chord("down", "{publish: {topic: lamp, payload: both}}")
-        _ = Self.acknowledge(house.hear(1, of: Self.attic), &house)
+        house.acknowledge(house.hear(1, of: Self.attic))
         var effects = Self.breakOff(&house)
         effects += Self.comeBackWithBoth(&house)
         #expect(Self.fate(effects) == ["lamp one"])
@@ -612,7 +599,7 @@ struct OpenPressScenarioTests {
     @Test("both presses of a chord are reported if one is given up and the run of the chord ends for that")
     func firedChord() {
         var house = Self.chord("down", "{delay: 5s}, {publish: {topic: lamp, payload: both}}")
-        _ = Self.acknowledge(house.hear(1, of: Self.attic), &house)
+        house.acknowledge(house.hear(1, of: Self.attic))
         var effects = Self.breakOff(&house, house.hear(1))
         effects += Self.comeBackWithBoth(&house)
         #expect(Self.fate(effects) == ["reported 1 to 1", "reported 1 to 1"])
@@ -621,8 +608,8 @@ struct OpenPressScenarioTests {
     @Test("the run of a chord ends if one of its presses is given up after the last one was released")
     func releasedChord() {
         var house = Self.chord("down", "{delay: 5s}, {publish: {topic: lamp, payload: both}}")
-        _ = Self.acknowledge(house.hear(1) + house.hear(1, of: Self.attic), &house)
-        _ = Self.acknowledge(house.hear(2, .up(.click), of: Self.attic), &house)
+        house.acknowledge(house.hear(1) + house.hear(1, of: Self.attic))
+        house.acknowledge(house.hear(2, .up(.click), of: Self.attic))
         var effects = Self.breakOff(&house, house.hear(2, .hold(ofSecondPress: false)))
         effects += Self.comeBackWithBoth(&house, last: 2)
         #expect(Self.fate(effects) == ["reported 1 to 2"])
@@ -641,7 +628,7 @@ struct OpenPressScenarioTests {
                   - {delay: 5s}
                   - {publish: {topic: lamp, payload: "on"}}
             """)
-        _ = Self.acknowledge(house.hear(1) + house.hear(2, .up(.click)), &house)
+        house.acknowledge(house.hear(1) + house.hear(2, .up(.click)))
         _ = house.wait(.seconds(1))
         var effects = Self.breakOff(&house, house.hear(3))
         effects += Self.comeBack(&house, last: 3, claimed: 2)
@@ -655,7 +642,7 @@ struct OpenPressScenarioTests {
     private static func silence(
         _ house: inout EngineHouse, after last: (inout EngineHouse) -> [Hub.Effect] = { _ in [] }
     ) throws -> (effects: [Hub.Effect], taken: [Hub.Effect]) {
-        let started = acknowledge(house.hear(1), &house)
+        let started = house.acknowledge(house.hear(1))
         let job = try #require(started.compactMap { if case .startJob(let id, _) = $0 { id } else { nil } }.last)
         let taken = last(&house)
         house.pass(.seconds(11))
@@ -707,11 +694,11 @@ struct OpenPressScenarioTests {
               - {id: program, triggers: {button: any, event: rotate_clockwise}, actions: {run: [/usr/bin/true]}}
             """)
         var effects = Self.turn(1, &house)
-        _ = Self.acknowledge(effects, &house)
+        house.acknowledge(effects)
         effects += Self.collect(&house)
         #expect(Self.fate(effects) == ["program"])
         let job = try #require(effects.compactMap { if case .startJob(let id, _) = $0 { id } else { nil } }.last)
-        _ = Self.acknowledge(Self.turn(2, &house), &house)
+        house.acknowledge(Self.turn(2, &house))
         effects = Self.collect(&house) + Self.breakOff(&house)
         effects += house.take(.jobEnded(job, .process(ProcessResult(status: .exited(0)))))
         effects += Self.comeBack(&house, last: 2, claimed: 2)

@@ -1,3 +1,5 @@
+import Cryptography
+
 /// A connection between a client and a proxy: frames, the handshake, encryption and messages. It has no clock. Its
 /// owner closes the connection when the handshake takes too long or the other side is silent.
 ///
@@ -91,7 +93,7 @@ package struct ESPHomeConnection: Sendable {
             effects.append(.send(FrameStream.encryptedFrame([]) + Self.handshakeFrame(message)))
             state = .awaitingServerHello(handshake)
         case (.proxy, _):
-            guard entropy.count == KeyAgreement.keyLength else { throw .wrongEntropy }
+            guard entropy.count == Curve25519.keyLength else { throw .wrongEntropy }
             state = .awaitingClientHello(ephemeralPrivateKey: entropy)
         }
     }

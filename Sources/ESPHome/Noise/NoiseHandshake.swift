@@ -1,4 +1,5 @@
 import Bytes
+import Cryptography
 
 /// The two messages of `Noise_NNpsk0_25519_ChaChaPoly_SHA256`. Both have an empty payload, so each is an ephemeral
 /// public key and a tag.
@@ -9,7 +10,7 @@ import Bytes
 /// - Source: Noise Protocol Framework, revision 34, 7.4 and 9.
 struct NoiseHandshake: Sendable {
     static let protocolName = "Noise_NNpsk0_25519_ChaChaPoly_SHA256"
-    static let messageLength = KeyAgreement.keyLength + AuthenticatedEncryption.tagLength
+    static let messageLength = Curve25519.keyLength + AuthenticatedEncryption.tagLength
 
     /// The text that a handshake of this API begins with, then the client's hello as it was sent.
     static func prologue(clientHello: [UInt8]) -> [UInt8] {
@@ -24,7 +25,9 @@ struct NoiseHandshake: Sendable {
 
     /// - Throws: `wrongEntropy` unless the private key has 32 octets.
     init(key: ESPHomeKey, clientHello: [UInt8], ephemeralPrivateKey: [UInt8]) throws(ESPHomeFault) {
-        guard let publicKey = KeyAgreement.publicKey(of: ephemeralPrivateKey) else { throw .wrongEntropy }
+        guard let publicKey = Curve25519.agreementPublicKey(privateKey: ephemeralPrivateKey) else {
+            throw .wrongEntropy
+        }
         privateKey = ephemeralPrivateKey
         self.publicKey = publicKey
         state = SymmetricState(protocolName: Self.protocolName)
@@ -71,7 +74,7 @@ struct NoiseHandshake: Sendable {
     }
 
     private mutating func mixSharedSecret(with peer: [UInt8]) throws(ESPHomeFault) {
-        guard let secret = KeyAgreement.sharedSecret(privateKey: privateKey, publicKey: peer) else {
+        guard let secret = Curve25519.sharedSecret(privateKey: privateKey, publicKey: peer) else {
             throw .weakEphemeralKey
         }
         try state.mixKey(secret)
@@ -79,7 +82,7 @@ struct NoiseHandshake: Sendable {
 
     private static func parts(of message: [UInt8]) throws(ESPHomeFault) -> (ephemeral: [UInt8], tag: [UInt8]) {
         guard message.count == messageLength else { throw .malformed(.handshakeLength(message.count)) }
-        return (Array(message.prefix(KeyAgreement.keyLength)), Array(message.dropFirst(KeyAgreement.keyLength)))
+        return (Array(message.prefix(Curve25519.keyLength)), Array(message.dropFirst(Curve25519.keyLength)))
     }
 }
 

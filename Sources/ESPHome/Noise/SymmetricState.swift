@@ -1,3 +1,5 @@
+import Cryptography
+
 /// The state that both sides of a Noise handshake compute from the handshake messages so far. Its textual descriptions
 /// do not show it.
 ///
@@ -13,21 +15,21 @@ struct SymmetricState: Sendable {
     init(protocolName: String) {
         let name = Array(protocolName.utf8)
         hash =
-            name.count > Hash.length
-            ? Hash.sha256(name) : name + [UInt8](repeating: 0, count: Hash.length - name.count)
+            name.count > Digest.length
+            ? Digest.sha256(name) : name + [UInt8](repeating: 0, count: Digest.length - name.count)
         chainingKey = hash
     }
 
-    mutating func mixHash(_ data: [UInt8]) { hash = Hash.sha256(hash + data) }
+    mutating func mixHash(_ data: [UInt8]) { hash = Digest.sha256(hash + data) }
 
     mutating func mixKey(_ material: [UInt8]) throws(ESPHomeFault) {
-        let keys = try Hash.derive(chainingKey: chainingKey, from: material)
+        let keys = try derivedKeys(from: material)
         chainingKey = keys.first
         cipher = NoiseCipher(key: keys.second)
     }
 
     mutating func mixKeyAndHash(_ material: [UInt8]) throws(ESPHomeFault) {
-        let keys = try Hash.derive(chainingKey: chainingKey, from: material)
+        let keys = try derivedKeys(from: material)
         chainingKey = keys.first
         mixHash(keys.second)
         cipher = NoiseCipher(key: keys.third)
@@ -47,8 +49,23 @@ struct SymmetricState: Sendable {
 
     /// The ciphers of the session: first from the initiator to the responder, then back.
     func split() throws(ESPHomeFault) -> (fromInitiator: NoiseCipher, fromResponder: NoiseCipher) {
-        let keys = try Hash.derive(chainingKey: chainingKey, from: [])
+        let keys = try derivedKeys(from: [])
         return (NoiseCipher(key: keys.first), NoiseCipher(key: keys.second))
+    }
+
+    /// The first two or three outputs of the HKDF of Noise, from the chaining key and the material.
+    ///
+    /// - Throws: `cryptographyFailed` if libcrypto fails, which happens only without memory.
+    /// - Source: Noise Protocol Framework, revision 34, 4.3.
+    private func derivedKeys(
+        from material: [UInt8]
+    ) throws(ESPHomeFault) -> (first: [UInt8], second: [UInt8], third: [UInt8]) {
+        guard let temporary = Digest.hmacSHA256(material, key: chainingKey),
+            let first = Digest.hmacSHA256([1], key: temporary),
+            let second = Digest.hmacSHA256(first + [2], key: temporary),
+            let third = Digest.hmacSHA256(second + [3], key: temporary)
+        else { throw .cryptographyFailed }
+        return (first, second, third)
     }
 }
 

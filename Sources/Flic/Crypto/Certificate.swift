@@ -1,4 +1,5 @@
 import ButtonModel
+import Cryptography
 
 /// The certificate that proves that the maker made a button: its address and public key, signed with a root key.
 ///

@@ -1,5 +1,6 @@
 import ButtonModel
 import Bytes
+import Cryptography
 
 /// The master secret of a full verify. All keys are derived from it by HMAC-SHA-256 with a label. It is
 ///

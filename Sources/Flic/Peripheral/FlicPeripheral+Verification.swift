@@ -1,4 +1,5 @@
 import ButtonModel
+import Cryptography
 
 /// Full verify, quick verify and the test for a pairing: how logical connections begin.
 extension FlicPeripheral {

@@ -1,4 +1,5 @@
 public import ButtonModel
+import Cryptography
 
 /// A simulated button: the button's side of the protocol, for simulators and tests. GATT values in, GATT values out.
 ///

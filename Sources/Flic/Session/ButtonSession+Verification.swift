@@ -1,5 +1,6 @@
 import ButtonModel
 import Bytes
+import Cryptography
 
 /// From the first request to the session key: full verify, quick verify, and the proof of a forgotten pairing.
 extension ButtonSession {

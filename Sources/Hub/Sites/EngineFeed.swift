@@ -391,12 +391,12 @@ struct EngineFeed: Sendable {
 
     /// What needs attention; sentences for users.
     var warnings: [String] {
-        let sentence = leadership.otherRules.map {
-            "the engine \($0.engine), which \($0.leads ? "leads" : "stands by for") share \(configuration.share), has other rules "
-                + "than this one, so a takeover would change what presses do: give both the same rule files, and run tryck reload "
-                + "on the one that changes"
-        }
-        return [sentence].compactMap(\.self)
+        guard let other = leadership.otherRules else { return [] }
+        return [
+            "the engine \(other.engine), which \(other.leads ? "leads" : "stands by for") share \(configuration.share), has other "
+                + "rules than this one, so a takeover would change what presses do: give both the same rule files, and run "
+                + "tryck reload on the one that changes"
+        ]
     }
 
     // MARK: What the broker refuses

@@ -99,7 +99,8 @@ extension StepKind {
     /// The kinds for which `isListed` is true, as messages list them: `run, shell and http`.
     static func listed(_ isListed: (StepKind) -> Bool) -> String { listed(allCases.filter(isListed).map(\.rawValue)) }
 
-    private static func listed(_ names: [String]) -> String {
+    /// Names as messages list them: `run, shell and http`.
+    static func listed(_ names: [String]) -> String {
         guard names.count > 1, let last = names.last else { return names.first ?? "" }
         return names.dropLast().joined(separator: ", ") + " and " + last
     }

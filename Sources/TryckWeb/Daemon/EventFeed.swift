@@ -1,4 +1,5 @@
 import ButtonModel
+import Bytes
 import ControlClient
 import Edges
 import JSON
@@ -94,7 +95,7 @@ final class EventFeed {
                     give(.disconnected(sentence))
                 }
             }
-            give(.connected(life: (WebCrypto.randomOctets(6) ?? []).hexText))
+            give(.connected(life: SystemEnvironment.randomOctets(6).hex))
         } catch {
             give(.notConnected("\(error)"))
         }

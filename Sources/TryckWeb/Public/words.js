@@ -105,26 +105,26 @@ export function outcomeTone(outcome) {
   return outcome === "failed" || outcome === "interrupted" ? "bad" : "doubtful";
 }
 
+const steps = {
+  publish: (line) => ({title: "message", text: `${line.topic} ${line.payload}`, output: "", tone: "good"}),
+  process: (line) => ({
+    title: "program", text: `${line.command.join(" ")} — exit ${line.status}, ${line.duration_ms} ms`,
+    output: (line.stdout + line.stderr).trimEnd(), tone: line.status === 0 ? "good" : "bad",
+  }),
+  http: (line) => ({
+    title: "web hook", text: `${line.method} ${line.url} — ${line.status ?? line.reason}`, output: "",
+    tone: line.status >= 200 && line.status < 300 ? "good" : "bad",
+  }),
+  log: (line) => ({title: "log", text: line.message, output: "", tone: line.level === "error" ? "bad" : "good"}),
+  step_failed: (line) => ({title: spaced(line.step), text: `failed: ${line.reason} (${line.code})`, output: "", tone: "bad"}),
+};
+
 /**
- * A step of a run in one line: a title and the rest.
+ * A step of a run in one line: a title and the rest. `steps` has an entry for each kind that `state.js` makes a step.
  *
  * @returns {{title: string, text: string, output: string, tone: string}}
  */
-export function stepWords({kind, line}) {
-  switch (kind) {
-  case "publish": return {title: "message", text: `${line.topic} ${line.payload}`, output: "", tone: "good"};
-  case "process": return {
-    title: "program", text: `${line.command.join(" ")} — exit ${line.status}, ${line.duration_ms} ms`,
-    output: (line.stdout + line.stderr).trimEnd(), tone: line.status === 0 ? "good" : "bad",
-  };
-  case "http": return {
-    title: "web hook", text: `${line.method} ${line.url} — ${line.status ?? line.reason}`, output: "",
-    tone: line.status >= 200 && line.status < 300 ? "good" : "bad",
-  };
-  case "log": return {title: "log", text: line.message, output: "", tone: line.level === "error" ? "bad" : "good"};
-  default: return {title: spaced(line.step ?? kind), text: `failed: ${line.reason} (${line.code})`, output: "", tone: "bad"};
-  }
-}
+export const stepWords = ({kind, line}) => steps[kind](line);
 
 /** The state of a button's link for people. */
 export function linkWords(button) {

@@ -1,3 +1,5 @@
+import Bytes
+import Cryptography
 import Glibc
 
 /// The files of the page, from folders that belong to the program. Only regular files in them are served, and no link is
@@ -35,7 +37,7 @@ package struct StaticFiles: Sendable {
             let contentType = Self.contentType(of: name),
             let octets = BeneathFile.read(segments.map(String.init), in: isLibrary ? codeMirror : page)
         else { return nil }
-        let digest = Array(WebCrypto.sha256(octets).prefix(16)).hexText
+        let digest = Array(Digest.sha256(octets).prefix(16)).hex
         return File(octets: octets, contentType: contentType, etag: "\"\(digest)\"", isLibrary: isLibrary)
     }
 

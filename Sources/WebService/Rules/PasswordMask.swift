@@ -1,3 +1,5 @@
+import Bytes
+import Cryptography
 import RuleLoader
 
 /// A text whose passwords are replaced by marks, and the passwords for which the marks stand.
@@ -53,8 +55,8 @@ package struct PasswordMask: Hashable, Sendable {
     }
 
     private static func mark(of password: [UInt8], key: [UInt8]) -> [UInt8] {
-        let digest = WebCrypto.hmac(password, key: key) ?? []
-        return asterisks + Array(Array(digest.prefix(digitCount / 2)).hexText.utf8)
+        let digest = Digest.hmacSHA256(password, key: key) ?? []
+        return asterisks + Array(Array(digest.prefix(digitCount / 2)).hex.utf8)
     }
 
     /// An edited text with the passwords in their places.

@@ -1,3 +1,5 @@
+import Bytes
+import Cryptography
 import Glibc
 import Platform
 
@@ -68,9 +70,9 @@ package struct RuleFileStore: Sendable {
 
     private func read(_ last: String, in folder: Int32) throws(Failure) -> (contents: Contents, status: stat) {
         guard let file = BeneathFile.read(last, in: folder, maximumLength: Self.maximumLength) else { throw .notFound }
-        let digest = WebCrypto.hmac(file.octets, key: key) ?? []
+        let digest = Digest.hmacSHA256(file.octets, key: key) ?? []
         let contents = Contents(
-            octets: file.octets, etag: "\"\(Array(digest.prefix(16)).hexText)\"",
+            octets: file.octets, etag: "\"\(Array(digest.prefix(16)).hex)\"",
             obstacle: obstacle(last, file.status, in: folder))
         return (contents, file.status)
     }
@@ -100,7 +102,7 @@ package struct RuleFileStore: Sendable {
                 "\(name) cannot be written: \(systemMessage(reason)). The file is as it was; free some space or check its folder"
             )
         }
-        let suffix = (WebCrypto.randomOctets(6) ?? []).hexText
+        let suffix = SystemEnvironment.randomOctets(6).hex
         let temporary = ".\(name.prefix(200)).\(suffix).new"
         let file = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw failed(errno) }

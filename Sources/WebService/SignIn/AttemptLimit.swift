@@ -1,4 +1,5 @@
 package import ButtonModel
+import Bytes
 import Glibc
 
 /// Limits how often an address, and all addresses together, may try passwords.
@@ -48,6 +49,6 @@ package struct AttemptLimit: Sendable {
         // A listener for both kinds of addresses sees one of IPv4 as ::ffff:192.0.2.1.
         let isMapped = octets.starts(with: [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF])
         if isMapped { return octets[12...].map(String.init).joined(separator: ".") }
-        return Array(octets[..<8]).hexText + "::"
+        return Array(octets[..<8]).hex + "::"
     }
 }

@@ -1,4 +1,6 @@
 package import ButtonModel
+import Bytes
+import Cryptography
 
 /// The tokens of links that let a browser in once.
 package struct LinkTokens: Sendable {
@@ -19,7 +21,7 @@ package struct LinkTokens: Sendable {
         tokens.removeAll { $0.end <= now }
         if tokens.count >= Self.maximumTokens { tokens.removeFirst() }
         tokens.append((octets, now + Self.lifetime))
-        return octets.hexText
+        return octets.hex
     }
 
     /// Takes a token, which cannot be used again.
@@ -27,8 +29,8 @@ package struct LinkTokens: Sendable {
     /// - Returns: whether the token was issued, is unused, and is not too old.
     package mutating func redeem(_ text: String, at now: Instant) -> Bool {
         tokens.removeAll { $0.end <= now }
-        guard let octets = [UInt8](hexText: text), octets.count == Self.length,
-            let index = tokens.firstIndex(where: { WebCrypto.isEqualInConstantTime($0.octets, octets) })
+        guard let octets = [UInt8](hex: text), octets.count == Self.length,
+            let index = tokens.firstIndex(where: { Digest.isEqualInConstantTime($0.octets, octets) })
         else { return false }
         tokens.remove(at: index)
         return true

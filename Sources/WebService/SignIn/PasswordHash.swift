@@ -1,4 +1,6 @@
+import Bytes
 import CCrypto
+import Cryptography
 
 /// The scrypt hash of the password of the page. The password itself is not kept.
 package struct PasswordHash: Sendable {
@@ -23,18 +25,18 @@ package struct PasswordHash: Sendable {
     }
 
     /// Tells whether the password is still the same after a restart.
-    var mark: String { key.hexText }
+    var mark: String { key.hex }
 
     /// True if this is the password. The time does not depend on where it differs.
     package func matches(_ password: String) -> Bool {
         guard password.utf8.count <= Self.maximumLength, let other = Self.key(of: password, salt) else { return false }
-        return WebCrypto.isEqualInConstantTime(key, other)
+        return Digest.isEqualInConstantTime(key, other)
     }
 
     /// - Source: RFC 7914.
     private static func key(of password: String, _ salt: [UInt8]) -> [UInt8]? {
         let octets = Array(password.utf8)
-        var key = [UInt8](repeating: 0, count: WebCrypto.digestLength)
+        var key = [UInt8](repeating: 0, count: Digest.length)
         let memory = 128 * blockSize * (cost + parallelization + 2)
         let isDerived = octets.withUnsafeBytes { octets in
             EVP_PBE_scrypt(

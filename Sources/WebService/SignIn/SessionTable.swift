@@ -1,4 +1,6 @@
 package import ButtonModel
+import Bytes
+import Cryptography
 package import JSON
 
 /// The browsers that have signed in. A session is recognised by the digest of its token, so the tokens cannot be
@@ -35,15 +37,15 @@ package struct SessionTable: Hashable, Sendable {
         {
             sessions.remove(at: first)
         }
-        sessions.append(Session(id: ID(digest: WebCrypto.sha256(token)), end: now + Self.lifetime))
-        return token.hexText
+        sessions.append(Session(id: ID(digest: Digest.sha256(token)), end: now + Self.lifetime))
+        return token.hex
     }
 
     /// The session of a cookie; `nil` if there is none, or if it has ended.
     package func session(of cookie: String, at now: UTCTime) -> ID? {
-        guard cookie.utf8.count == 2 * Self.tokenLength, let token = [UInt8](hexText: cookie) else { return nil }
-        let digest = WebCrypto.sha256(token)
-        return sessions.first { $0.end > now && WebCrypto.isEqualInConstantTime($0.id.digest, digest) }?.id
+        guard cookie.utf8.count == 2 * Self.tokenLength, let token = [UInt8](hex: cookie) else { return nil }
+        let digest = Digest.sha256(token)
+        return sessions.first { $0.end > now && Digest.isEqualInConstantTime($0.id.digest, digest) }?.id
     }
 
     package mutating func end(_ id: ID) { sessions.removeAll { $0.id == id } }
@@ -52,14 +54,14 @@ package struct SessionTable: Hashable, Sendable {
 
     /// The table for a file that survives a restart.
     package var json: JSONValue {
-        .array(sessions.map { ["digest": .string($0.id.digest.hexText), "end": .integer($0.end.milliseconds)] })
+        .array(sessions.map { ["digest": .string($0.id.digest.hex), "end": .integer($0.end.milliseconds)] })
     }
 
     /// Reads the table of a file. Whatever is no session in it is left out.
     package init(_ json: JSONValue, at now: UTCTime) {
         for entry in json.arrayValue ?? [] {
-            guard let digest = entry["digest"]?.stringValue.flatMap({ [UInt8](hexText: $0) }),
-                digest.count == WebCrypto.digestLength, let end = entry["end"]?.integerValue
+            guard let digest = entry["digest"]?.stringValue.flatMap({ [UInt8](hex: $0) }),
+                digest.count == Digest.length, let end = entry["end"]?.integerValue
             else { continue }
             let session = Session(id: ID(digest: digest), end: UTCTime(milliseconds: end))
             if session.end > now, session.end <= now + Self.lifetime, sessions.count < Self.maximumSessions {

@@ -1,4 +1,6 @@
 package import ButtonModel
+import Bytes
+import Cryptography
 import Glibc
 import JSON
 import Platform
@@ -18,7 +20,7 @@ package final class SignIn: Sendable {
         case signedIn(String)
         case wrong
         case lockedOut(Duration)
-        /// There is no password, or no source of random octets.
+        /// There is no password.
         case impossible
     }
 
@@ -31,14 +33,13 @@ package final class SignIn: Sendable {
 
     /// Reads the file of an earlier run. Its sessions are kept if the password is the same.
     ///
-    /// - Returns: `nil` without a source of random octets, or without memory for scrypt.
+    /// - Returns: `nil` without memory for scrypt.
     package init?(password: Password?, stateDirectory: String, at now: UTCTime) {
         path = stateDirectory + "/web.json"
         let file = (try? FileText(reading: path)).flatMap { try? JSONValue(parsing: $0.octets) } ?? .null
-        guard let newKey = WebCrypto.randomOctets(WebCrypto.digestLength),
-            let newSalt = WebCrypto.randomOctets(PasswordHash.saltLength)
-        else { return nil }
-        let octets: (String) -> [UInt8]? = { file[$0]?.stringValue.flatMap { [UInt8](hexText: $0) } }
+        let newKey = SystemEnvironment.randomOctets(Digest.length)
+        let newSalt = SystemEnvironment.randomOctets(PasswordHash.saltLength)
+        let octets: (String) -> [UInt8]? = { file[$0]?.stringValue.flatMap { [UInt8](hex: $0) } }
         fileKey = octets("key").flatMap { $0.count == newKey.count ? $0 : nil } ?? newKey
         salt = octets("salt").flatMap { $0.count == newSalt.count ? $0 : nil } ?? newSalt
         var isSame = file["password"] == .null || file["password"] == nil
@@ -59,10 +60,9 @@ package final class SignIn: Sendable {
         state.withLock { $0.sessions.session(of: cookie, at: now) }
     }
 
-    /// - Returns: the token of a new link; `nil` without a source of random octets.
-    package func issueLink(at now: Instant) -> String? {
-        guard let octets = WebCrypto.randomOctets(LinkTokens.length) else { return nil }
-        return state.withLock { $0.links.issue(octets, at: now) }
+    /// - Returns: the token of a new link.
+    package func issueLink(at now: Instant) -> String {
+        state.withLock { $0.links.issue(SystemEnvironment.randomOctets(LinkTokens.length), at: now) }
     }
 
     /// - Returns: the value of the session's cookie; `nil` if the token cannot be used.
@@ -81,7 +81,7 @@ package final class SignIn: Sendable {
         guard let password else { return .impossible }
         guard password.matches(text) else { return .wrong }
         state.withLock { $0.attempts.succeeded(address) }
-        return begin(at: now).map { .signedIn($0) } ?? .impossible
+        return .signedIn(begin(at: now))
     }
 
     package func end(_ session: SessionTable.ID) {
@@ -89,8 +89,8 @@ package final class SignIn: Sendable {
         save()
     }
 
-    private func begin(at now: UTCTime) -> String? {
-        guard let token = WebCrypto.randomOctets(SessionTable.tokenLength) else { return nil }
+    private func begin(at now: UTCTime) -> String {
+        let token = SystemEnvironment.randomOctets(SessionTable.tokenLength)
         let cookie = state.withLock { $0.sessions.begin(token, at: now) }
         save()
         return cookie
@@ -101,7 +101,7 @@ package final class SignIn: Sendable {
         SystemEnvironment.makeDirectory(SystemEnvironment.directory(of: path))
         state.withLock { state in
             let value: JSONValue = [
-                "key": .string(fileKey.hexText), "salt": .string(salt.hexText),
+                "key": .string(fileKey.hex), "salt": .string(salt.hex),
                 "password": password.map { .string($0.mark) } ?? .null, "sessions": state.sessions.json,
             ]
             _ = FileText.write(value.encoded(), to: path)

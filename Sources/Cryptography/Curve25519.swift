@@ -4,20 +4,20 @@ import CCrypto
 /// octets.
 ///
 /// - Source: RFC 7748 and RFC 8032.
-enum Curve25519 {
+package enum Curve25519 {
     /// The length of private keys, public keys and shared secrets, in octets.
-    static let keyLength = 32
-    static let signatureLength = 64
+    package static let keyLength = 32
+    package static let signatureLength = 64
 
     /// The X25519 public key of a private key; `nil` unless the private key has 32 octets.
-    static func agreementPublicKey(privateKey: [UInt8]) -> [UInt8]? {
+    package static func agreementPublicKey(privateKey: [UInt8]) -> [UInt8]? {
         guard let key = PrivateKey(privateKey, type: EVP_PKEY_X25519) else { return nil }
         return key.publicKey
     }
 
     /// The shared secret of an X25519 agreement; `nil` for keys of a wrong length, and for a public key of small order,
     /// with which the secret would be predictable.
-    static func sharedSecret(privateKey: [UInt8], publicKey: [UInt8]) -> [UInt8]? {
+    package static func sharedSecret(privateKey: [UInt8], publicKey: [UInt8]) -> [UInt8]? {
         guard let own = PrivateKey(privateKey, type: EVP_PKEY_X25519),
             let peer = PublicKey(publicKey, type: EVP_PKEY_X25519),
             let context = EVP_PKEY_CTX_new(own.pointer, nil)
@@ -28,18 +28,20 @@ enum Curve25519 {
         }
         var secret = [UInt8](repeating: 0, count: keyLength)
         var length = secret.count
-        guard EVP_PKEY_derive(context, &secret, &length) == 1, length == keyLength else { return nil }
+        // libcrypto refuses a zero secret. The second test does not rely on that.
+        guard EVP_PKEY_derive(context, &secret, &length) == 1, length == keyLength, secret.contains(where: { $0 != 0 })
+        else { return nil }
         return secret
     }
 
     /// The Ed25519 public key of a seed; `nil` unless the seed has 32 octets.
-    static func signingPublicKey(seed: [UInt8]) -> [UInt8]? {
+    package static func signingPublicKey(seed: [UInt8]) -> [UInt8]? {
         guard let key = PrivateKey(seed, type: EVP_PKEY_ED25519) else { return nil }
         return key.publicKey
     }
 
     /// The Ed25519 signature of a message: R and S, 64 octets. `nil` unless the seed has 32 octets.
-    static func sign(_ message: [UInt8], seed: [UInt8]) -> [UInt8]? {
+    package static func sign(_ message: [UInt8], seed: [UInt8]) -> [UInt8]? {
         guard let key = PrivateKey(seed, type: EVP_PKEY_ED25519), let context = EVP_MD_CTX_new() else { return nil }
         defer { EVP_MD_CTX_free(context) }
         guard EVP_DigestSignInit(context, nil, nil, nil, key.pointer) == 1 else { return nil }
@@ -51,7 +53,7 @@ enum Curve25519 {
     }
 
     /// Verifies an Ed25519 signature strictly: a scalar S that is not canonical is rejected.
-    static func isValid(_ signature: [UInt8], of message: [UInt8], publicKey: [UInt8]) -> Bool {
+    package static func isValid(_ signature: [UInt8], of message: [UInt8], publicKey: [UInt8]) -> Bool {
         guard signature.count == signatureLength, let key = PublicKey(publicKey, type: EVP_PKEY_ED25519),
             let context = EVP_MD_CTX_new()
         else { return false }

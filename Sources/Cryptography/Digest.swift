@@ -1,11 +1,11 @@
 import CCrypto
 
-/// SHA-256, HMAC-SHA-256 and the comparison of tags, by libcrypto.
-enum Digest {
-    static let length = 32
+/// SHA-256, HMAC-SHA-256 and the comparison of secrets, by libcrypto.
+package enum Digest {
+    package static let length = 32
 
     /// - Source: FIPS 180-4.
-    static func sha256(_ message: [UInt8]) -> [UInt8] {
+    package static func sha256(_ message: [UInt8]) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: length)
         SHA256(message, message.count, &digest)
         return digest
@@ -14,7 +14,7 @@ enum Digest {
     /// The HMAC of a message; `nil` if libcrypto fails, which happens only without memory.
     ///
     /// - Source: RFC 2104.
-    static func hmacSHA256(_ message: [UInt8], key: [UInt8]) -> [UInt8]? {
+    package static func hmacSHA256(_ message: [UInt8], key: [UInt8]) -> [UInt8]? {
         guard let keyLength = Int32(exactly: key.count) else { return nil }
         var code = [UInt8](repeating: 0, count: length)
         var written: UInt32 = 0
@@ -24,8 +24,8 @@ enum Digest {
         return code
     }
 
-    /// True if two tags are equal, in a time that depends only on their lengths.
-    static func isEqualInConstantTime(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    /// True if two secrets are equal, in a time that depends only on their lengths.
+    package static func isEqualInConstantTime(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
     }
 }
