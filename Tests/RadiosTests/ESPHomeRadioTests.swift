@@ -211,6 +211,26 @@ struct ESPHomeRadioTests {
         talk.passOver()
     }
 
+    @Test("The scanner of a proxy that was deaf without a link is restarted once, on the next connection")
+    func deafWithoutLink() {
+        var talk = ProxyTalk.ready()
+        talk.say(.rawAdvertisements([Self.neighbour]))
+        Self.wait(91, &talk)
+        guard case .reports(.failed(_, .deaf))? = talk.acts.first else { return talk.missed() }
+        talk.passOver()
+        let restart: [ProxyTalk.Act] = [
+            .says(.setScannerMode(isActive: true)), .says(.setScannerMode(isActive: false)),
+        ]
+        for expected in [restart, restart.suffix(1)] {
+            talk.when(.closed)
+            talk.openUntilDeviceIsKnown()
+            talk.say(.scannerState(.running, mode: .passive, configuredMode: .passive))
+            guard case .reports(.ready)? = talk.acts.first else { return talk.missed() }
+            #expect(Array(talk.acts.dropFirst()) == expected)
+            talk.passOver()
+        }
+    }
+
     @Test("Beside a link, a proxy whose scanner cannot be restarted is not given up either, and a dead one is")
     func deafWithoutScannerState() {
         var talk = ProxyTalk.ready(without: .scannerState)
@@ -680,6 +700,24 @@ struct ESPHomeRadioTests {
     func namesNone() {
         var talk = Self.linked()
         talk.say(.connectionsFree(free: 2, limit: 3, allocated: []))
+        talk.ends()
+    }
+
+    @Test("A proxy that keeps the slot of a link which we have ended is asked again every 10 s, until the slot is free")
+    func keptSlot() {
+        var talk = Self.linked()
+        talk.say(.connectionsFree(free: 2, limit: 3, allocated: [ProxyTalk.address]))
+        talk.when(.perform(.disconnect(Self.link)))
+        talk.says(.deviceRequest(address: ProxyTalk.address, .disconnect, addressType: nil))
+        Self.wait(10, &talk)
+        talk.reports(.disconnected(Self.link, .localHostTerminated))
+        for _ in 0..<3 {
+            Self.wait(10, &talk)
+            talk.says(.deviceRequest(address: ProxyTalk.address, .disconnect, addressType: nil))
+        }
+        talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: false, mtu: 0, error: 0))
+        talk.say(.connectionsFree(free: 3, limit: 3, allocated: []))
+        Self.wait(30, &talk)
         talk.ends()
     }
 
