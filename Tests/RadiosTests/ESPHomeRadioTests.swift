@@ -211,6 +211,26 @@ struct ESPHomeRadioTests {
         talk.passOver()
     }
 
+    @Test("The scanner of a proxy that was deaf without a link is restarted once, on the next connection")
+    func deafWithoutLink() {
+        var talk = ProxyTalk.ready()
+        talk.say(.rawAdvertisements([Self.neighbour]))
+        Self.wait(91, &talk)
+        guard case .reports(.failed(_, .deaf))? = talk.acts.first else { return talk.missed() }
+        talk.passOver()
+        let restart: [ProxyTalk.Act] = [
+            .says(.setScannerMode(isActive: true)), .says(.setScannerMode(isActive: false)),
+        ]
+        for expected in [restart, restart.suffix(1)] {
+            talk.when(.closed)
+            talk.openUntilDeviceIsKnown()
+            talk.say(.scannerState(.running, mode: .passive, configuredMode: .passive))
+            guard case .reports(.ready)? = talk.acts.first else { return talk.missed() }
+            #expect(Array(talk.acts.dropFirst()) == expected)
+            talk.passOver()
+        }
+    }
+
     @Test("Beside a link, a proxy whose scanner cannot be restarted is not given up either, and a dead one is")
     func deafWithoutScannerState() {
         var talk = ProxyTalk.ready(without: .scannerState)
@@ -683,18 +703,35 @@ struct ESPHomeRadioTests {
         talk.ends()
     }
 
-    @Test("A slot that is never reported as free is tried again after 10 s")
+    @Test("A proxy that keeps the slot of a link which we have ended is asked again every 10 s, until the slot is free")
+    func keptSlot() {
+        var talk = Self.linked()
+        talk.when(.perform(.disconnect(Self.link)))
+        talk.says(.deviceRequest(address: ProxyTalk.address, .disconnect, addressType: nil))
+        Self.wait(10, &talk)
+        talk.reports(.disconnected(Self.link, .localHostTerminated))
+        for _ in 0..<3 {
+            Self.wait(10, &talk)
+            talk.says(.deviceRequest(address: ProxyTalk.address, .disconnect, addressType: nil))
+        }
+        talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: false, mtu: 0, error: 0))
+        talk.say(.connectionsFree(free: 3, limit: 3, allocated: []))
+        Self.wait(30, &talk)
+        talk.ends()
+    }
+
+    @Test("A slot that is not reported as free for 10 s is asked for, and used when the proxy answers")
     func neverReleased() {
         var talk = Self.linked()
         talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: false, mtu: 0, error: 8))
         talk.reports(.disconnected(Self.link, .connectionTimeout))
         talk.when(.perform(.attempt(Self.hall)))
-        talk.wait(.seconds(9))
-        talk.wait(.seconds(1))
+        Self.wait(10, &talk)
         // The attempt has waited for too long.
         talk.reports(.attemptFailed(Self.hall))
-        talk.says(.pingRequest)
+        talk.says(.deviceRequest(address: ProxyTalk.address, .disconnect, addressType: nil))
         talk.when(.perform(.attempt(Self.hall)))
+        talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: false, mtu: 0, error: 0))
         talk.says(.deviceRequest(address: ProxyTalk.address, .connectWithoutCache, addressType: 0))
         talk.ends()
     }

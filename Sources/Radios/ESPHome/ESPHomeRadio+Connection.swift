@@ -121,12 +121,16 @@ extension ESPHomeRadio {
         isTaken = false
         deadlines.cancel(.subscription)
         deadlines.set(.deaf, at: now + Self.deafness)
-        setScannerMode()
+        // A new connection alone does not repair a scanner that got stuck.
+        setScannerMode(restartsScanner: wasDeaf)
+        wasDeaf = false
         report(.ready(info))
     }
 
-    mutating func setScannerMode() {
+    /// - Parameter restartsScanner: whether the scanner is restarted, which a change of its mode does.
+    mutating func setScannerMode(restartsScanner: Bool = false) {
         guard state == .ready, features.contains(.scannerState) else { return }
+        if restartsScanner { messages.append(.setScannerMode(isActive: listening != .active)) }
         messages.append(.setScannerMode(isActive: listening == .active))
     }
 
@@ -137,15 +141,12 @@ extension ESPHomeRadio {
         guard let othersHeardAt, now - othersHeardAt <= Self.quietness else { return }
         guard !links.isEmpty else { return failDeaf(at: now) }
         // The links work without the scanner, and would end with the connection, which repairs no more than a restart of the
-        // scanner does. A change of the scanner's mode restarts it.
+        // scanner does.
         let canRestart = features.contains(.scannerState)
         // After the first time, only a button without a link needs the scanner.
         guard silenceCount == 0 || expected.contains(where: { place(of: $0.address.rawValue) == nil }) else { return }
         silenceCount += 1
-        if canRestart {
-            messages.append(.setScannerMode(isActive: listening != .active))
-            setScannerMode()
-        }
+        setScannerMode(restartsScanner: true)
         switch silenceCount {
         case 1:
             report(
@@ -164,6 +165,7 @@ extension ESPHomeRadio {
     }
 
     private mutating func failDeaf(at now: Instant) {
+        wasDeaf = true
         fail("The proxy has heard no Bluetooth device for 90 s. It may have to be restarted.", .deaf, at: now)
     }
 

@@ -166,15 +166,19 @@ extension ESPHomeRadio {
                 linkEnded(place, links[place].phase == .ending ? .localHostTerminated : .unknown)
             }
         }
-        for address in allocated where place(of: address) == nil && attempts[address] == nil {
-            // The proxy still has a link that this client does not know, for example a link from before this connection.
-            if !releasing.contains(address) {
-                release(address, at: now)
-                messages.append(.deviceRequest(address: address, .disconnect, addressType: nil))
-            }
-        }
+        for address in allocated { freeKeptSlot(of: address, at: now) }
         beginAttempts(at: now)
         reportRoom()
+    }
+
+    /// Asks the proxy for the end of a link that it still has and that this client does not know: a link from before this
+    /// connection, or one whose end the proxy has not noticed.
+    mutating func freeKeptSlot(of address: UInt64, at now: Instant) {
+        guard slots?.allocated.contains(address) == true, place(of: address) == nil, attempts[address] == nil,
+            !releasing.contains(address)
+        else { return }
+        release(address, at: now)
+        messages.append(.deviceRequest(address: address, .disconnect, addressType: nil))
     }
 
     /// Reports that there is no room for another link, once, and that there is room again.

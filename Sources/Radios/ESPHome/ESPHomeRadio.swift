@@ -33,7 +33,8 @@ package import ESPHome
 /// | any         | not named among the links with a slot     | –           | report `disconnected`                       |
 ///
 /// After its end a link keeps its slot for a moment, and the proxy ignores requests for a connection meanwhile, without
-/// an answer. An attempt therefore waits until the proxy reports that a slot is free, for 10 s at most.
+/// an answer. An attempt therefore waits until the proxy reports that a slot is free, for 10 s at most. A proxy that still names
+/// the slot by then is asked for the end again.
 package struct ESPHomeRadio: Sendable {
     enum State: Hashable, Sendable {
         case closed
@@ -146,6 +147,8 @@ package struct ESPHomeRadio: Sendable {
     var isTaken = false
     /// How many times in a row no advertisement was received for `deafness` while the proxy had a link.
     var silenceCount = 0
+    /// True if a connection ended because the scanner was deaf, and none has been ready since.
+    var wasDeaf = false
     /// When the last connection that was ready ended.
     var lostAt: Instant?
     /// When a device was heard last that is none of our buttons, such as a telephone. A new connection does not change it.
@@ -261,6 +264,7 @@ package struct ESPHomeRadio: Sendable {
             }
         case .release(let address):
             releasing.remove(address)
+            freeKeptSlot(of: address, at: now)
             beginAttempts(at: now)
         }
     }

@@ -1,3 +1,4 @@
+import BluetoothHost
 import ButtonModel
 import Hub
 import JSON
@@ -185,6 +186,22 @@ struct FarEndTests {
         house.press("hall", .click)
         house.wait(.seconds(20))
         #expect(Self.presses(&house) == [0, 1])
+        #expect(house.violations.isEmpty)
+    }
+
+    @Test("BlueZ connects a button soon after its adapter has refused a further link twice")
+    func refusedLink() {
+        var house = Household(kinds: [.bluez])
+        house.pairAll()
+        for button in ["kitchen", "hall"] { house.reach(button, false) }
+        house.wait(.seconds(20))
+        house.breakAdapter(.refuse(.leCreateConnection, .memoryCapacityExceeded, count: 2))
+        for button in ["kitchen", "hall"] {
+            house.reach(button, true)
+            house.press(button, .click)
+        }
+        house.wait(.seconds(10))
+        #expect(Self.presses(&house) == [1, 1])
         #expect(house.violations.isEmpty)
     }
 

@@ -23,7 +23,7 @@ import Radios
 /// A device that becomes trusted without a link is therefore not armed. A block does not disarm: the kernel goes on connecting to
 /// the device, and keeps a link that bluetoothd does not see and nobody can end.
 ///
-/// - Source: BlueZ 5.66, as `Tests/Guest` runs it.
+/// - Source: BlueZ 5.66, as `Tests/Guest` runs it; Linux 6.1, net/bluetooth/hci_conn.c, `hci_le_conn_failed`.
 struct SimulatedBluetoothd: Sendable {
     enum Trouble: Hashable, Sendable {
         /// bluetoothd ends in order, which ends all links and switches the adapter off, and is started again.
@@ -44,6 +44,8 @@ struct SimulatedBluetoothd: Sendable {
 
     enum Key: Hashable, Sendable {
         case kernel
+        /// The kernel tries again to connect after the adapter has refused a link.
+        case kernelTriesAgain
         case start, adapterAppears, managerAppears
         case down, powerOn, plugIn
         case stallEnds
@@ -92,6 +94,7 @@ struct SimulatedBluetoothd: Sendable {
     private static let connectLimit = Duration.seconds(41)
     private static let temporaryLimit = Duration.seconds(30)
     private static let disconnectDelay = Duration.seconds(2)
+    private static let kernelPause = Duration.seconds(1)
     private static let attMTU = 140
     private static let services = FlicService.uuidTexts.compactMap { BluetoothUUID($0) }
 
@@ -167,12 +170,19 @@ struct SimulatedBluetoothd: Sendable {
 
     private mutating func happened(_ event: LEHost.Event, at now: Instant) {
         switch event {
-        case .connected(let connection): kernelLinks[connection.handle] = connection.peer
+        case .connected(let connection):
+            kernelLinks[connection.handle] = connection.peer
+            deadlines.cancel(.kernelTriesAgain)
         case .disconnected(let connection, _): kernelLinks[connection.handle] = nil
+        case .linkLimitReached:
+            // An `LEHost` then waits for a minute. Linux listens on, and tries again when it hears the device again.
+            if kernelLinks.count < maximumLinks {
+                deadlines.set(.kernelTriesAgain, at: now + Self.kernelPause)
+            }
         case .failed:
             // The driver of the adapter resets it, which looks as if it was pulled.
             return strike(.pull(for: .seconds(2)), at: now)
-        case .ready, .advertised, .connectionFailed, .acceptListShared, .linkLimitReached, .connectionUpdateFailed,
+        case .ready, .advertised, .connectionFailed, .acceptListShared, .connectionUpdateFailed,
             .scanningFailed, .parametersUpdated, .rssiRead, .mtuExchanged, .serviceDiscovered, .notificationsSet,
             .procedureFailed, .notified, .servicesDiscovered, .descriptorsDiscovered, .read, .writeCompleted,
             .indicationsSet, .indicated, .servicesChanged, .advertisingStarted, .advertisingFailed, .written,
@@ -668,6 +678,10 @@ extension SimulatedBluetoothd {
     private mutating func expire(_ key: Key, at now: Instant) {
         switch key {
         case .kernel: run(.timerFired, at: now)
+        case .kernelTriesAgain:
+            // The answer may be another refusal, which the kernel does not report.
+            deadlines.set(.kernelTriesAgain, at: now + Self.kernelPause)
+            run(.perform(.setAcceptList(acceptList)), at: now)
         case .stallEnds: continueAll(at: now)
         case .start, .adapterAppears, .managerAppears, .down, .powerOn, .plugIn: passed(key, at: now)
         case .connect, .disconnect, .vanish, .release:
@@ -689,7 +703,7 @@ extension SimulatedBluetoothd {
 
     private mutating func passed(_ key: Key, at now: Instant) {
         switch key {
-        case .kernel, .stallEnds: break
+        case .kernel, .kernelTriesAgain, .stallEnds: break
         case .start: start(at: now)
         case .plugIn:
             isPlugged = true
@@ -771,7 +785,7 @@ extension SimulatedBluetoothd {
             case .connect, .disconnect, .vanish, .release, .stallEnds, .adapterAppears, .managerAppears, .down,
                 .powerOn:
                 deadlines.cancel(key)
-            case .kernel, .start, .plugIn: break
+            case .kernel, .kernelTriesAgain, .start, .plugIn: break
             }
         }
     }

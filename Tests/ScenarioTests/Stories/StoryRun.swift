@@ -119,6 +119,8 @@ struct StoryRun {
             if !house.loadsAreSlow, house.hub.rules.set.fingerprint != fingerprint {
                 witness.report("P4", "bad rules have replaced good ones")
             }
+        case .farEnd(_, .bluetoothd(.stall(let duration))), .farEnd(_, .proxy(.cut(let duration))):
+            witness.stalls.append(house.now..<house.now + duration)
         default: break
         }
     }

@@ -68,6 +68,24 @@ struct StoryTests {
         #expect(count { $0 == .stuckScanner } >= 5)
     }
 
+    @Test(
+        "a turn may be as late as the far end of a radio that did nothing meanwhile: bluetoothd, or a proxy without its network",
+        arguments: [
+            (.bluez, .bluetoothd(.stall(for: .seconds(15)))), (.proxy, .proxy(.cut(for: .seconds(15)))),
+        ] as [(HouseRadio, FarEndTrouble)])
+    func stalledTurn(kind: HouseRadio, trouble: FarEndTrouble) {
+        // The press shows that the connection to a proxy works, so that it is not given up during the trouble.
+        let misfortunes: [Misfortune] = [
+            .press("desk", .click), .farEnd(0, trouble), .move(.pushTurn(button: "desk", hundredths: 9)),
+        ]
+        var story = Story(
+            seed: 1,
+            happenings: misfortunes.enumerated().map { .init(at: .seconds(1 + $0.offset), misfortune: $0.element) })
+        story.mixture = [kind]
+        let told = StoryRun(story)
+        if let problem = told.problems.first { Issue.record("\(problem)\n\(told.story)") }
+    }
+
     @Test("stories have presses on full disks, few links, and long holds whose link is lost; some have all three")
     func ingredients() {
         let stories = Self.seeds.map { Story(seed: $0) }

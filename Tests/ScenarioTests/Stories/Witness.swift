@@ -47,6 +47,8 @@ struct Witness {
     /// Turns have no time stamps. A repeated notification arrives late by at most the time for which a link can be
     /// silent.
     private static let longestTurn = Duration.seconds(10)
+    /// The times in which the far end of a radio did nothing.
+    var stalls: [Range<Instant>] = []
 
     private(set) var problems: [Problem] = []
     /// A topic that must not be published, for a test of the witness.
@@ -353,7 +355,17 @@ struct Witness {
         if before.told + Int(steps.magnitude) > before.byHand {
             report("P2", "\(part.name) was turned by \(before.byHand), and \(before.told) and \(steps) were reported")
         }
-        if now - before.at > Self.longestTurn { report("P3", "\(part.name) was turned \(now - before.at) ago") }
+        if now - before.at > longestTurn(since: before.at) {
+            report("P3", "\(part.name) was turned \(now - before.at) ago")
+        }
+    }
+
+    /// The longest time that a turn may have taken since `start`. A far end that did nothing meanwhile delivers the turn
+    /// afterwards, and the hub cannot tell that turn from a new one: turns have no time, and a far end that does nothing looks
+    /// like one near which nothing happens.
+    private func longestTurn(since start: Instant) -> Duration {
+        let waits = stalls.map { min(now, $0.upperBound) - max(start, $0.lowerBound) }
+        return Self.longestTurn + max(.zero, waits.max() ?? .zero)
     }
 
     // MARK: Events
@@ -394,7 +406,7 @@ struct Witness {
 
     private mutating func expectMoved(_ name: String, within patience: Duration, _ sentence: String) {
         let parts = Self.names[name].map(Part.all) ?? []
-        let turn = parts.first.flatMap { turned[$0]?.at }.map { $0 + Self.longestTurn }
+        let turn = parts.first.flatMap { turned[$0]?.at }.map { $0 + longestTurn(since: $0) }
         guard let moved = (parts.compactMap { moved[$0] } + [turn].compactMap(\.self)).max() else {
             return report("P3", "\(sentence), and \(name) was never touched")
         }
