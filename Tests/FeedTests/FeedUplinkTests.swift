@@ -135,6 +135,23 @@ struct FeedUplinkTests {
         talk.when(.want(after: 4), expect: .hello(hello([hall: facts(last: 7, claimed: 7)])))
     }
 
+    @Test("if an engine asks above what is claimed, because its claim was ignored, the site says hello after 10 s")
+    func wantOfIgnoredClaim() {
+        var talk = Self.connected(last: 3)
+        talk.given(.read(hall, Self.entries(1...3, at: talk.now)))
+        talk.given(.claim(claim(1, term: 5)))
+        // The broker has retained the claim of an earlier engine, whose term is lower.
+        talk.when(.claim(claim(3, term: 4)), expect: .nothing)
+        talk.wait(.seconds(1))
+        talk.when(.want(after: 3), expect: .setTimer(talk.now + FeedUplink.claimLimit))
+        talk.wait(FeedUplink.claimLimit)
+        talk.when(
+            .timerFired, expect: .hello(hello(term: 5, [hall: facts(last: 3, claimed: 1, done: 0)])),
+            .read(hall, after: 1, count: 20), .setTimer(talk.now + FeedUplink.claimLimit))
+        // The hello says the term, so the engine claims once more.
+        talk.when(.claim(claim(3, term: 6)), expect: .term(6), .claimed(hall, 3), .cancelTimer)
+    }
+
     @Test("what the journal has lost comes as one message, and then the rest")
     func lostEntries() {
         var talk = Self.connected(last: 20, claimed: 2)
