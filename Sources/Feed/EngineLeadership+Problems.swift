@@ -27,6 +27,7 @@
             expect(
                 Set(deadlines.keys).subtracting(optional) == expected.subtracting(optional),
                 "it waits for \(deadlines.keys) in the state \(state)")
+            expect(former == nil || state == .claiming, "it is \(state), and waits for a former leader")
             expect(canClaim || state == .standingBy, "it cannot claim, and is \(state)")
             expect(
                 (deadlines.deadline(of: .probe) != nil) == (isDeaf && isConnected),

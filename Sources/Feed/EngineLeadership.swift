@@ -7,6 +7,7 @@ package import MQTTTopics
 /// |-------------|-------------------------------------------------|-------------|------------------------------------------|
 /// | standing by | the leader says `offline`, or is silent for its patience, or nothing is retained 5 s after connecting | claiming | publish our claim with a new term, and wait 1 s |
 /// | claiming    | the last claim heard is ours                    | leading     | lead, and say `online`                   |
+/// | claiming    | the former leader, before our claim comes back  | claiming    | wait for its patience, and publish our claim each second |
 /// | claiming, leading | a lower claim                             |             | publish ours again                       |
 /// | claiming, leading | a higher claim                            | standing by | stop at once; claim nothing for 2.5 s    |
 /// | claiming    | disconnected                                    | standing by |                                          |
@@ -14,7 +15,7 @@ package import MQTTTopics
 /// | leading     | 3 s (`stateInterval`)                           | leading     | say `online` again; if a site ignores claims of our term, claim with a higher one |
 /// | leading     | disconnected                                    | fenced      | act on nothing                           |
 /// | leading     | none of our states has come back for our patience | fenced    | act on nothing, and publish our claim again |
-/// | fenced      | connected, and the claim heard is ours          | leading     | go on                                    |
+/// | fenced      | connected, and the claim heard is ours, and not older than our patience | leading | go on             |
 /// | fenced      | connected, and the retained claim is higher     | standing by | stop                                     |
 /// | fenced      | 1.5 s after connecting none is retained, or it is lower | claiming | stop, and claim with a new term      |
 /// | standing by | 3 s (`stateInterval`), and the leader is online | standing by | say on `standby` that we could lead      |
@@ -178,6 +179,13 @@ package struct EngineLeadership: Sendable {
     private var reportedShare: (engine: String, share: EngineShare)?
     /// The times of our `online` messages that have not come back from the broker; empty unless we lead.
     private var saidAt: [Instant] = []
+    /// The times of our claims with the present term that have not come back from the broker.
+    private var claimedAt: [Instant] = []
+    /// When we published the last of our claims that has come back on this connection; `nil` if none has.
+    private var confirmedAt: Instant?
+    /// The engine that led when we claimed, if it was heard before our claim came back, and until when it may act. It may hear our claim
+    /// late.
+    private(set) var former: (engine: String, installation: String, until: Instant)?
     /// The end of `claimPause` after the last claim of another engine.
     private var pausedUntil: Instant?
     private var rules = ""
@@ -302,6 +310,7 @@ package struct EngineLeadership: Sendable {
     private mutating func disconnected() {
         isConnected = false
         latestClaim = nil
+        forgetClaims()
         isVacant = false
         pausedUntil = nil
         isPresent = false
@@ -320,6 +329,18 @@ package struct EngineLeadership: Sendable {
         for key in [TimerKey.silence, .pause, .claim, .state, .fence, .lease, .probe] { deadlines.cancel(key) }
         // The deadlines of the namesake, of the other share and of the other rules go on, because they say nothing about us.
         saidAt = []
+    }
+
+    private mutating func forgetClaims() {
+        claimedAt = []
+        confirmedAt = nil
+        former = nil
+    }
+
+    /// Until when we may act if we go on because of the claim that was heard last. Other engines count our silence from when they hear
+    /// the claim, and wait for `claimWait` more. A retained claim of an earlier connection does not say when it was published.
+    private func leaseEnd(at now: Instant) -> Instant {
+        min(now, confirmedAt.map { $0 + Self.claimWait } ?? now) + patience.limit
     }
 
     /// We have been silent for so long that another engine may lead. What the broker sends us until our claim comes back was
@@ -436,6 +457,8 @@ package struct EngineLeadership: Sendable {
     private mutating func takeNewTerm(at now: Instant) {
         term = min(max(highestTerm, siteTerm), EngineTerm.greatest - 1) + 1
         highestTerm = term
+        claimedAt = []
+        confirmedAt = nil
         effects.append(.record(term: term))
         publishClaim(at: now)
     }
@@ -449,6 +472,7 @@ package struct EngineLeadership: Sendable {
     private mutating func publishClaim(at now: Instant) {
         effects.append(
             .publish(MQTTMessage(topicName: leaderTopic, payload: ourClaim.encoded(), qos: 1, retain: true)))
+        if claimedAt.count < Self.maximumUnheard { claimedAt.append(now) }
         if state == .claiming { deadlines.set(.claim, at: now + Self.claimWait) }
     }
 
@@ -458,9 +482,11 @@ package struct EngineLeadership: Sendable {
             if state == .fenced { effects.append(.stop) }
             return claim(at: now)
         }
+        if let former, now < former.until { return publishClaim(at: now) }
+        former = nil
         state = .leading
         cancelDeadlines()
-        deadlines.set(.lease, at: now + patience.limit)
+        deadlines.set(.lease, at: continues ? leaseEnd(at: now) : now + patience.limit)
         effects.append(.lead(term: term, continues: continues))
         sayOnline(at: now)
     }
@@ -500,6 +526,7 @@ package struct EngineLeadership: Sendable {
         state = .standingBy
         candidate = nil
         unheardClaims = 0
+        forgetClaims()
         cancelDeadlines()
         if hadLed { effects.append(.stop) }
         deadlines.set(.silence, at: now + silenceLimit)
@@ -513,6 +540,7 @@ package struct EngineLeadership: Sendable {
         let isNew = claim.term > highestTerm
         highestTerm = max(highestTerm, claim.term)
         if !isOurs(claim) { pausedUntil = now + Self.claimPause }
+        if claim == ourClaim, !claimedAt.isEmpty { confirmedAt = claimedAt.removeFirst() }
         switch state {
         case .standingBy:
             if isOurs(claim), isNew, isPresent { return appointed(in: claim.term, at: now) }
@@ -522,10 +550,24 @@ package struct EngineLeadership: Sendable {
             deadlines.cancel(.pause)
             deadlines.set(.silence, at: now + silenceLimit)
         case .claiming, .leading:
-            if claim > ourClaim { standBy(at: now) } else if claim < ourClaim { publishClaim(at: now) }
+            if claim > ourClaim { return standBy(at: now) }
+            guard claim < ourClaim else { break }
+            // Two engines that claim with the same term have not led.
+            if claim.term < term, !isOurs(claim) {
+                heardFormer(claim.engine, claim.installation, silenceLimit, at: now)
+            }
+            publishClaim(at: now)
         case .fenced:
-            if claim > ourClaim { standBy(at: now) } else if claim == ourClaim { lead(continues: true, at: now) }
+            if claim > ourClaim { return standBy(at: now) }
+            if claim == ourClaim, now < leaseEnd(at: now) { lead(continues: true, at: now) }
         }
+    }
+
+    /// While we claim, the engine that led before was heard. If the broker had its message before our claim, that engine may act until
+    /// its patience is over.
+    private mutating func heardFormer(_ engine: String, _ installation: String, _ limit: Duration, at now: Instant) {
+        guard state == .claiming, confirmedAt == nil else { return }
+        former = (engine, installation, max(former?.until ?? now, now + limit + Self.claimWait))
     }
 
     /// The leader has ended, and has claimed for us.
@@ -601,7 +643,13 @@ package struct EngineLeadership: Sendable {
             } else if !saidAt.isEmpty {
                 deadlines.set(.lease, at: saidAt.removeFirst() + patience.limit)
             }
-        case .claiming, .fenced: break
+        case .claiming:
+            if other.isOnline {
+                if !isOurs(other) { heardFormer(other.engine, other.installation, other.patience.limit, at: now) }
+            } else if former?.engine == other.engine, former?.installation == other.installation {
+                former = nil
+            }
+        case .fenced: break
         }
     }
 

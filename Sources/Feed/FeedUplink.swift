@@ -14,6 +14,7 @@ package import MQTTTopics
 /// | sent     | 10 s without a claim, the engine is online | sent | send once more from the cursor                  |
 /// | any      | want                                    | sent    | send from there                                 |
 /// | any      | want below what is claimed              | sent    | say hello, which says what is claimed, and send from there |
+/// | any      | want above what is claimed              | sent    | send from there; wait 10 s for a claim, too     |
 /// | any      | connected                               | unasked | say hello                                       |
 /// | any      | disconnected                            | unasked | discard what is under way                       |
 /// | any      | a claim or a want of what was never sent, of a later session or of a later life | unasked | begin a new life, and say hello |
@@ -146,8 +147,10 @@ package struct FeedUplink: Sendable {
 
         var facts: FeedHello.Button { journal.button }
 
-        /// True if an engine still has to claim messages that were sent, or to ask for messages that were not.
-        var hasToBeClaimed: Bool { isAsked ? !unclaimed.isEmpty : facts.claimed < facts.last }
+        /// True if an engine still has to claim messages that were sent, or to ask for messages that were not. If it has asked above
+        /// what is claimed, its claim was ignored, because the term is lower than one that the site has heard. The next hello says
+        /// that term.
+        var hasToBeClaimed: Bool { facts.claimed < (isAsked ? position : facts.last) }
     }
 
     /// The site's base topic, such as `tryck/berlin7`.

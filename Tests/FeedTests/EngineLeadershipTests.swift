@@ -391,6 +391,77 @@ struct EngineLeadershipTests {
         #expect(talk.machine.hasLapsed(at: talk.now))
     }
 
+    @Test("the lease of a leader that was silent counts from when it sent the claim that has come back")
+    func slowClaimOfLeader() {
+        var talk = Self.leading()
+        talk.wait(.seconds(10))
+        talk.given(.timerFired)
+        let claimed = talk.now
+        talk.wait(.seconds(6))
+        talk.given(Self.claim(1))
+        #expect(talk.machine.state == .leading)
+        // Others have heard the claim when it was sent, perhaps, and wait for a second more than the patience.
+        talk.wait(claimed + .milliseconds(10_999) - talk.now)
+        #expect(!talk.machine.hasLapsed(at: talk.now))
+        talk.wait(.milliseconds(1))
+        #expect(talk.machine.hasLapsed(at: talk.now))
+    }
+
+    @Test("a leader that was silent does not go on when a claim comes back that it sent too long ago")
+    func oldClaimOfLeader() {
+        var talk = Self.leading()
+        // It has claimed again because of the claim of another engine, and the broker is slow.
+        talk.given(Self.claim(0, "a0"))
+        talk.wait(.seconds(12))
+        talk.when(.timerFired, expect: .fence, Self.claims(1), .setTimer(talk.now + .seconds(10)))
+        talk.when(Self.claim(1), expect: .nothing)
+        #expect(talk.machine.state == .fenced)
+        talk.when(
+            Self.claim(1), expect: .lead(term: 1, continues: true), Self.online(), .setTimer(talk.now + .seconds(3)))
+    }
+
+    // The broker has these messages before our claim, so their engine may act until its patience is over, although it hears our claim
+    // late.
+    @Test(
+        "an engine that hears the former leader before its own claim does not lead before that one's patience is over",
+        arguments: [claim(7), state(true)])
+    func formerIsAlive(sign: EngineLeadership.Input) {
+        var talk = Self.standingBy()
+        talk.wait(.seconds(10))
+        talk.given(.timerFired)
+        talk.wait(.milliseconds(500))
+        talk.given(sign)
+        let heard = talk.now
+        talk.given(Self.claim(8, "a2"))
+        while talk.now < heard + .seconds(10) {
+            talk.wait(.milliseconds(500))
+            // It claims again and again, so that other engines do not count it as silent.
+            if talk.given(.timerFired).contains(Self.claims(8, "a2")) { talk.given(Self.claim(8, "a2")) }
+            #expect(talk.machine.state == .claiming)
+        }
+        talk.wait(.seconds(2))
+        #expect(talk.given(.timerFired).first == .lead(term: 8, continues: false))
+    }
+
+    @Test("it leads a second after its claim if the former leader is offline then, or was heard after the claim")
+    func formerIsGone() {
+        var talk = Self.standingBy()
+        talk.wait(.seconds(10))
+        talk.given(.timerFired)
+        talk.given(Self.state(true))
+        talk.given(Self.claim(8, "a2"))
+        talk.given(Self.state(false))
+        talk.wait(.seconds(1))
+        #expect(talk.given(.timerFired).first == .lead(term: 8, continues: false))
+        var other = Self.standingBy()
+        other.wait(.seconds(10))
+        other.given(.timerFired)
+        other.given(Self.claim(8, "a2"))
+        other.given(Self.state(true))
+        other.wait(.seconds(1))
+        #expect(other.given(.timerFired).first == .lead(term: 8, continues: false))
+    }
+
     @Test("a leader that was stopped and finds another one's claim stands by")
     func lapsed() {
         var talk = Self.leading()

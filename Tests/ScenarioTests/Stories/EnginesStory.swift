@@ -217,6 +217,27 @@ struct EnginesStoryTests {
         Array(seeds[$0..<min($0 + 25, seeds.count)])
     }
 
+    @Test("a hold that was told has to end, unless its release went with a disk, also before the hold was told")
+    func endOfHold() {
+        let holds = (1...3).map { EnginesWorld.Press(button: EnginesWorld.attic, number: $0) }
+        var account = EnginesWorld.Account()
+        func problems() -> [String] { account.broken(waiting: [], .standard) }
+        account.made(holds[0])
+        account.done(.holdBegins(holds[0]))
+        account.releaseWentWithDisk(of: holds[1])
+        #expect(problems() == ["a hold was told, and its end was not"])
+        account.releaseWentWithDisk(of: holds[0])
+        #expect(problems() == [])
+        account.made(holds[1])
+        account.done(.holdBegins(holds[1]))
+        #expect(problems() == [])
+        account.made(holds[2])
+        account.done(.holdBegins(holds[2]))
+        #expect(problems() == ["a hold was told, and its end was not"])
+        account.done(.holdEnds)
+        #expect(problems() == [])
+    }
+
     @Test("the stories notice engines whose claims are lost")
     func lostClaims() {
         let stories = (1...20).lazy.map { EnginesStory(seed: $0, features: Self.features, losesClaims: true) }

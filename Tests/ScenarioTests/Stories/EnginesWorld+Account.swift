@@ -77,11 +77,19 @@ extension EnginesWorld {
         private var term = 0
         /// The number of terms that have begun since a hold was told; `nil` if its end was told, or cannot be.
         private var termsSinceHold: Int?
+        /// The hold that was told last.
+        private var hold: Press?
+        /// The holds whose releases were lost with a disk, perhaps while the message of the hold was still on its way to an engine.
+        private var holdsWithoutRelease: Set<Press> = []
 
         mutating func note(_ problem: String) { problems.append(problem) }
         mutating func made(_ press: Press) { fates[press] = Fate() }
         mutating func wentWithDisk(_ press: Press) { fates[press]?.wentWithDisk = true }
-        mutating func releaseWentWithDisk() { termsSinceHold = nil }
+
+        mutating func releaseWentWithDisk(of hold: Press) {
+            holdsWithoutRelease.insert(hold)
+            if hold == self.hold { termsSinceHold = nil }
+        }
 
         mutating func put(_ entry: Entry, at place: Place) {
             places[place] = entry.press
@@ -134,7 +142,9 @@ extension EnginesWorld {
             }
             switch deed {
             case .acts, .doubleClick: break
-            case .holdBegins: termsSinceHold = 0
+            case .holdBegins(let press):
+                hold = press
+                termsSinceHold = holdsWithoutRelease.contains(press) ? nil : 0
             case .holdEnds: termsSinceHold = nil
             }
         }

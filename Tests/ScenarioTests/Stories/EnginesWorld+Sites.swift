@@ -120,7 +120,7 @@ extension EnginesWorld {
             for entry in entries where !copied.contains(entry.feed) { account.wentWithDisk(entry.press) }
         }
         for engine in engines.indices { hasFailed(engine) }
-        if !sites[index].disk.releases.isSubset(of: copy.releases) { account.releaseWentWithDisk() }
+        for hold in sites[index].disk.releases.subtracting(copy.releases) { account.releaseWentWithDisk(of: hold) }
         sites[index].disk = copy
     }
 
