@@ -29,9 +29,10 @@
                 "it waits for \(deadlines.keys) in the state \(state)")
             expect(former == nil || state == .claiming, "it is \(state), and waits for a former leader")
             expect(canClaim || state == .standingBy, "it cannot claim, and is \(state)")
+            let isProbing = deadlines.deadline(of: .probe) != nil
             expect(
-                (deadlines.deadline(of: .probe) != nil) == (isDeaf && isConnected),
-                "it is \(isDeaf ? "" : "not ")deaf, and waits for \(deadlines.keys)")
+                isProbing || !isDeaf || !isConnected, "it is deaf, and waits for \(deadlines.keys)")
+            expect(!isProbing || isConnected && state == .standingBy, "it is \(state), and asks for its own message")
             expect((deadlines.deadline(of: .otherRules) != nil) == (otherRules != nil), "other rules have no deadline")
             return problems
         }

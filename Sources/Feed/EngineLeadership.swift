@@ -12,6 +12,7 @@ package import MQTTTopics
 /// | claiming, leading | a higher claim                            | standing by | stop at once; claim nothing for 2.5 s    |
 /// | claiming    | disconnected                                    | standing by |                                          |
 /// | claiming    | ten claims in a row have not come back (deaf)   | standing by | say `offline`, and claim nothing until we hear something on the topic of the claims |
+/// | standing by | we hear a state, but in 20 s neither a claim nor two messages of ours on their topic (deaf) | standing by | claim nothing until we hear something there |
 /// | leading     | 3 s (`stateInterval`)                           | leading     | say `online` again; if a site ignores claims of our term, claim with a higher one |
 /// | leading     | disconnected                                    | fenced      | act on nothing                           |
 /// | leading     | none of our states has come back for our patience | fenced    | act on nothing, and publish our claim again |
@@ -38,8 +39,9 @@ package import MQTTTopics
 ///
 /// A broker such as mosquitto grants a subscription that its access rules do not allow, and delivers nothing. An engine that may
 /// write its claims and not read them would end each good leader and never lead. It is deaf: it claims nothing, and publishes an
-/// empty message every 10 s that comes back when it may read. Other engines ignore this message. While retained messages arrive,
-/// claims are not counted, because they come behind them.
+/// empty message every 10 s that comes back when it may read. Other engines ignore this message. A stand-by that may read states
+/// and not claims publishes the same message before it has to claim, so that users learn of it while the leader still leads. While
+/// retained messages arrive, neither claims nor these messages are counted, because they come behind them.
 ///
 /// No lock is needed. All presses and messages go through the one broker: an engine whose connection is dead can
 /// publish nothing, and sites ignore claims with a lower term than the highest that they have heard.
@@ -107,8 +109,11 @@ package struct EngineLeadership: Sendable {
     package static let fenceLimit = Duration.milliseconds(1500)
     /// The number of claims, one in each second, after which an engine that has heard none is deaf.
     static let maximumUnheardClaims = 10
-    /// How often a deaf engine publishes a message that it should hear.
+    /// How often an engine that hears no claims publishes a message that it should hear.
     static let probeInterval = Duration.seconds(10)
+    /// The number of these messages after which a stand-by that has heard none is deaf. After the first one, the process may have
+    /// been stopped, so that the message has not been read yet.
+    static let maximumUnheardProbes = 2
     /// The maximum number of `online` messages that have not come back from the broker. Another program may make a leader repeat
     /// this message.
     static let maximumUnheard = 64
@@ -140,7 +145,7 @@ package struct EngineLeadership: Sendable {
         case otherShare
         /// When the engine with other rules counts as gone.
         case otherRules
-        /// Deaf and connected: when to publish the next message that should come back.
+        /// Standing by without a message on the topic of the claims, or deaf: when to publish the next message that should come back.
         case probe
     }
 
@@ -163,7 +168,11 @@ package struct EngineLeadership: Sendable {
     private(set) var canRecord = true
     /// The claims that we have waited a second for, since a message on their topic or a retained message has arrived.
     private var unheardClaims = 0
-    package var missesClaims: Bool { unheardClaims > 0 }
+    /// The messages of `probe` that a stand-by has waited for since then.
+    private var unheardProbes = 0
+    package var missesClaims: Bool { unheardClaims > 0 || unheardProbes > 0 }
+    /// True if a message on the topic of the claims has arrived on this connection.
+    private var hasHeardClaims = false
     /// True from when our claims do not come back until a message on their topic arrives, also over connections.
     package private(set) var isDeaf = false
     var canClaim: Bool { canRecord && !isDeaf }
@@ -243,7 +252,9 @@ package struct EngineLeadership: Sendable {
         case .received(let name, let payload): received(name, payload, at: now)
         case .heard(let term): heard(term: term, at: now)
         case .sitesHeard(let term): siteTerm = min(max(siteTerm, term), highestTerm + EngineTerm.greatestLeap)
-        case .backlog: unheardClaims = 0
+        case .backlog:
+            unheardClaims = 0
+            unheardProbes = 0
         case .rules(let rules):
             self.rules = rules
             if state == .leading { sayOnline(at: now) }
@@ -283,7 +294,7 @@ package struct EngineLeadership: Sendable {
         case .namesake: noteNamesake(nil)
         case .otherShare: noteShare(share, of: reportedShare?.engine ?? "")
         case .otherRules: otherRules = nil
-        case .probe: probe(at: now)
+        case .probe: probeUnheard(at: now)
         case .lease: lapse(at: now)
         case .fence:
             effects.append(.stop)
@@ -298,6 +309,8 @@ package struct EngineLeadership: Sendable {
         anomalyCount = 0
         namesakeCount = 0
         unheardClaims = 0
+        unheardProbes = 0
+        hasHeardClaims = false
         switch state {
         case .standingBy:
             deadlines.set(.silence, at: now + Self.retainedLimit)
@@ -366,7 +379,7 @@ package struct EngineLeadership: Sendable {
             claim: EngineTerm(term: highestTerm, engine: engine, installation: installation), rules: rules, share: share
         )
         effects.append(
-            .publish(MQTTMessage(topicName: standByTopic, payload: presence.encoded(), qos: 0, retain: false)))
+            .publish(MQTTMessage(topicName: standByTopic, payload: presence.encoded(), qos: 1, retain: false)))
         deadlines.set(.state, at: now + patience.stateInterval)
     }
 
@@ -509,13 +522,29 @@ package struct EngineLeadership: Sendable {
         deadlines.set(.probe, at: now + Self.probeInterval)
     }
 
+    /// While we stand by, the message of `probe` has not come back for 10 s.
+    private mutating func probeUnheard(at now: Instant) {
+        // A deadline that was due at the same time may have made us claim.
+        guard state == .standingBy else { return }
+        if !isDeaf {
+            unheardProbes += 1
+            if unheardProbes >= Self.maximumUnheardProbes {
+                isDeaf = true
+                effects.append(.deaf(true))
+            }
+        }
+        probe(at: now)
+    }
+
     /// A message on the topic of the claims has arrived.
     private mutating func hearsClaims(at now: Instant) {
         unheardClaims = 0
+        unheardProbes = 0
+        hasHeardClaims = true
+        deadlines.cancel(.probe)
         guard isDeaf else { return }
         isDeaf = false
         effects.append(.deaf(false))
-        deadlines.cancel(.probe)
         // An engine that leads says so within this time.
         isVacant = false
         deadlines.set(.silence, at: now + silenceLimit)
@@ -628,6 +657,7 @@ package struct EngineLeadership: Sendable {
                 deadlines.set(.silence, at: now + silenceLimit)
                 compareRules(at: now)
                 if deadlines.deadline(of: .state) == nil { sayPresent(at: now) }
+                if !hasHeardClaims, deadlines.deadline(of: .probe) == nil { probe(at: now) }
             } else if latestClaim == nil
                 || latestClaim?.engine == other.engine && latestClaim?.installation == other.installation
             {

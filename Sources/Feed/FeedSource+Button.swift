@@ -31,6 +31,14 @@ extension FeedSource {
         /// The first and the last message that this process took and whose claim the broker has not acknowledged. If the connection
         /// ends, the broker may have received neither the claims nor the actions.
         var unconfirmed: ClosedRange<Int>?
+        /// The numbers of the messages `done` that were published on this connection and that the broker has not acknowledged, in
+        /// order.
+        var announcedDone: [Int] = []
+        /// The first and the last message that this engine has reported as interrupted on this connection, until the broker has
+        /// acknowledged the `done` that follows the report, and so has the report.
+        private(set) var reported: ClosedRange<Int>?
+        /// The same of connections that have ended: the broker may not have the report.
+        private var lostReport: ClosedRange<Int>?
         /// When each message was taken that is open or unconfirmed, in order.
         private(set) var taken: [Taken] = []
         /// True if a connection has ended since the button was started last, so that what is unconfirmed may be lost.
@@ -50,7 +58,9 @@ extension FeedSource {
 
         /// The number up to which everything is done, whatever the connection loses. The rest of `done` is known to be done only
         /// as long as the connection is up, or if the broker says so afterwards.
-        var certainlyDone: Int { min(done, unconfirmed.map { $0.lowerBound - 1 } ?? done) }
+        var certainlyDone: Int {
+            [unconfirmed, reported, lostReport].compactMap { $0.map { $0.lowerBound - 1 } }.reduce(done, min)
+        }
 
         private static let maximumTaken = 1024
 
@@ -86,6 +96,9 @@ extension FeedSource {
             heardDone = nil
             askedAt = nil
             announced = []
+            announcedDone = []
+            if let reported { lostReport = lostReport.map { $0.joined(reported) } ?? reported }
+            reported = nil
             isReconnected = true
             guard let unconfirmed else { return }
             accounted = min(accounted, unconfirmed.lowerBound - 1)
@@ -116,8 +129,41 @@ extension FeedSource {
         mutating func forgetFormer() {
             open = nil
             unconfirmed = nil
+            reported = nil
+            lostReport = nil
             lastTaken = nil
             forgetTaken()
+        }
+
+        /// The messages to report as interrupted, in order, because this engine begins to take the messages of the button: those that are
+        /// not accounted for, and those whose report may have been lost. All of them then count as reported.
+        ///
+        /// - Parameter received: the number up to which the broker or the site says that everything is done, so that the broker has
+        ///   received all reports up to there.
+        mutating func takeReports(received: Int) -> [ClosedRange<Int>] {
+            let lost = lostReport.flatMap { $0.upperBound <= received ? nil : $0 }
+            let missing = accounted < cursor ? (accounted + 1)...cursor : nil
+            lostReport = nil
+            accounted = cursor
+            let reports: [ClosedRange<Int>]
+            if let lost, let missing, lost.upperBound + 1 >= missing.lowerBound {
+                reports = [lost.joined(missing)]
+            } else {
+                reports = [lost, missing].compactMap(\.self)
+            }
+            for report in reports { reported = reported?.joined(report) ?? report }
+            return reports
+        }
+
+        /// The broker has answered the first of the announced messages `done`.
+        ///
+        /// - Parameter isPublished: false if it was not published. As with claims, it need not be the first, so none of them confirms
+        ///   anything; what is done is announced again.
+        mutating func doneAnswered(isPublished: Bool) {
+            guard !announcedDone.isEmpty else { return }
+            let number = announcedDone.removeFirst()
+            if !isPublished { announcedDone = announcedDone.map { _ in 0 } }
+            if isPublished, let reported, number >= reported.upperBound { self.reported = nil }
         }
 
         private mutating func forgetTaken() {
@@ -154,5 +200,12 @@ extension FeedSource {
 
         /// Removes the first of the announced claims, because the broker has answered it.
         private mutating func takeAnnounced() -> Int? { announced.isEmpty ? nil : announced.removeFirst() }
+    }
+}
+
+extension ClosedRange<Int> {
+    /// The smallest range that has both.
+    fileprivate func joined(_ other: Self) -> Self {
+        Swift.min(lowerBound, other.lowerBound)...Swift.max(upperBound, other.upperBound)
     }
 }

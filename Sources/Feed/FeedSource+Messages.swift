@@ -31,9 +31,10 @@ extension FeedSource {
             effects.append(.interrupted(former.place, first: former.first))
             self[key]?.formerOpen = nil
         }
-        if button.accounted < button.cursor {
-            effects.append(.interrupted(place(key, button.cursor), first: button.accounted + 1))
-            self[key]?.accounted = button.cursor
+        let received = receivedDone(of: key)
+        let reports = self[key]?.takeReports(received: received) ?? []
+        for report in reports {
+            effects.append(.interrupted(place(key, report.upperBound), first: report.lowerBound))
         }
         let isOfOther = button.cursor > button.lastTaken ?? 0 && (hasOpen || button.lastTaken != nil)
         self[key]?.hasStoodBy = false
@@ -50,7 +51,16 @@ extension FeedSource {
         // A claim with the number 0 is recorded here, because it belongs to no message that would record it.
         if button.claim?.number == 0 { record(key) }
         ask(key, at: now)
-        doneChanged(key, at: now)
+        // What is done follows the report at once, so that its acknowledgement proves that the broker has the report, and precedes
+        // those of later claims.
+        if reports.isEmpty { doneChanged(key, at: now) } else { publishDone(key, at: now) }
+    }
+
+    /// The number up to which the retained `done` or the site says that everything is done.
+    private func receivedDone(of key: ButtonKey) -> Int {
+        guard let button = self[key], let hello = sites[key.site]?.hello else { return 0 }
+        let heard = button.heardDone.flatMap { $0.installation == hello.installation ? $0.number : nil }
+        return max(heard ?? 0, hello.buttons[key.button]?.done ?? 0)
     }
 
     /// Asks for the messages of buttons that wait, as many as there is room for.
@@ -161,12 +171,12 @@ extension FeedSource {
         let key = ButtonKey(site: feed.site, button: id)
         switch feed.kind {
         case .want: asked.remove(key)
-        case .cursor:
+        case .cursor, .done:
             let before = self[key]?.certainlyDone
-            self[key]?.confirmed()
+            if case .cursor = feed.kind { self[key]?.confirmed() } else { self[key]?.doneAnswered(isPublished: true) }
             // The record of what was published as done may be from before the acknowledgement.
             if self[key]?.certainlyDone != before, deadlines.deadline(of: .done(key)) == nil { record(key) }
-        case .hello, .messages, .done: break
+        case .hello, .messages: break
         }
     }
 
@@ -178,7 +188,9 @@ extension FeedSource {
         // The broker does not have the message. This is noted even if this engine does not lead now and publishes nothing again.
         switch feed.kind {
         case .cursor: self[key]?.notPublished()
-        case .done: self[key]?.heardDone = nil
+        case .done:
+            self[key]?.doneAnswered(isPublished: false)
+            self[key]?.heardDone = nil
         case .want, .hello, .messages: break
         }
         guard term != nil, self[key] != nil, sites[feed.site]?.isHere == true else { return }
@@ -221,6 +233,7 @@ extension FeedSource {
         guard let term, let button = self[key], let claim = button.claim else { return }
         let done = FeedDone(number: button.done, term: term, installation: claim.installation)
         self[key]?.heardDone = done
+        self[key]?.announcedDone.append(done.number)
         self[key]?.doneAt = now
         deadlines.cancel(.done(key))
         record(key)

@@ -178,6 +178,7 @@ extension FeedSource {
             button.forgetFormer()
             // Their acknowledgements say nothing about the numbers of this installation.
             button.announced = button.announced.map { _ in 0 }
+            button.announcedDone = button.announcedDone.map { _ in 0 }
             deadlines.cancel(.done(key))
         }
         // Only claims of the latest earlier life count, because that life may have used the numbers of those before it again.

@@ -2,10 +2,16 @@
 """Measures one real engine on a real mosquitto with many sites of 100 buttons each, which this program plays.
 
 For each number of sites: the time from the start of the engine until it leads and has taken one press of each site, the memory of
-the engine and of the broker, and then presses at a fixed rate, each from the site's message to the message of the rule. The
-times depend on the load of the machine.
+the engine and of the broker, and then presses at a fixed rate, each from the site's message to the message of the rule. At last as
+many presses as the engine takes: always a hundred of them wait for their lamps. The times depend on the load of the machine, which
+also runs this program and the broker.
 
-Usage: scale.py [--rate PRESSES_A_SECOND] [--seconds SECONDS] TRYCKD SITES...
+With `--night`, the broker is killed instead, and forgets all that it retains. Each button is pressed PRESSES times before it is back, so
+that all sites and the engine say everything again and each site sends its journal. Each press must switch its lamp once.
+
+With `--persistent`, the broker writes what it retains, with the settings of deploy/many.md.
+
+Usage: scale.py [--rate PRESSES_A_SECOND] [--seconds SECONDS] [--night PRESSES] [--persistent] TRYCKD SITES...
 """
 
 import argparse
@@ -20,6 +26,8 @@ import time
 from takeover import House, wait
 
 BUTTONS = 100
+# The presses that are made as fast as the engine takes them, and how many of them wait for their lamps at a time.
+FLOOD, WAITING = 4000, 100
 SITES_OF_A_FILE = 10
 # One for each site, because a rule starts at most 600 times a minute.
 RULE = """  - id: RULE
@@ -47,6 +55,11 @@ def varint(value):
         octets.append(digit | (128 if value else 0))
         if not value:
             return bytes(octets)
+
+
+class Persistent(House):
+    is_persistent = True
+    autosave = "autosave_interval 1\n"
 
 
 class Client:
@@ -112,19 +125,9 @@ class Scale:
         self.pressed, self.times = {}, []
         self.lead_at = None
         self.numbers = {}
+        self.lamps, self.claimed = {}, {}
         self.selector = selectors.DefaultSelector()
-        self.listener = self.add(Client(house.port, "listener", self.heard))
-        for topic in ("lamp/+", "engines/1/state"):
-            self.listener.subscribe(topic)
-        self.clients = [self.add(Client(house.port, f"site{index}", self.asked)) for index in range(sites)]
-        for index, client in enumerate(self.clients):
-            client.subscribe(f"tryck/s{index}/feed/+/want")
-            ids = {self.button(index, place): {
-                "serial": f"s{index}b{place}", "model": "flic2", "name": f"s{index}b{place}", "firmware": 11,
-                "n": 0, "claimed": 0, "done": 0} for place in range(BUTTONS)}
-            hello = {"v": 1, "site": f"s{index}", "installation": "9f3c", "session": 1, "term": 0, "buttons": ids}
-            client.publish(f"tryck/s{index}/feed/hello", json.dumps(hello).encode(), retain=True)
-            self.turn(0)
+        self.connect(1, {})
         # The rules of all sites have more values than one file may have.
         os.makedirs(house.path("a1/rules/sites"))
         with open(house.path("a1/rules/home.yaml"), "w") as file:
@@ -154,6 +157,26 @@ class Scale:
                  "--control-socket", f"/dev/shm/tryck-scale-{os.getpid()}.sock", "--log-level", "warning"],
                 stdout=log, stderr=log)
 
+    def connect(self, session, claimed):
+        """Connects all sites, which say hello. `claimed` has the number up to which an engine has claimed the messages of a button."""
+        self.listener = self.add(Client(self.house.port, "listener", self.heard))
+        for topic in ("lamp/+", "engines/1/state"):
+            self.listener.subscribe(topic)
+        self.clients = [self.add(Client(self.house.port, f"site{index}", self.told)) for index in range(self.sites)]
+        for index, client in enumerate(self.clients):
+            client.subscribe(f"tryck/s{index}/feed/+/want")
+            client.subscribe(f"tryck/s{index}/feed/+/cursor")
+            ids = {}
+            for place in range(BUTTONS):
+                name = self.button(index, place)
+                before = claimed.get(name, 0)
+                ids[name] = {
+                    "serial": f"s{index}b{place}", "model": "flic2", "name": f"s{index}b{place}", "firmware": 11,
+                    "n": self.numbers.get(name, 0), "claimed": before, "done": before}
+            hello = {"v": 1, "site": f"s{index}", "installation": "9f3c", "session": session, "term": 0, "buttons": ids}
+            client.publish(f"tryck/s{index}/feed/hello", json.dumps(hello).encode(), retain=True)
+            self.turn(0)
+
     @staticmethod
     def button(site, place):
         return f"80e4{site:06x}{place:02x}"
@@ -170,7 +193,9 @@ class Scale:
         if topic == "engines/1/state" and json.loads(payload or b"{}").get("state") == "online":
             self.lead_at = self.lead_at or time.monotonic()
         if topic.startswith("lamp/"):
-            began = self.pressed.pop(topic.removeprefix("lamp/"), None)
+            name = topic.removeprefix("lamp/")
+            self.lamps[name] = self.lamps.get(name, 0) + 1
+            began = self.pressed.pop(name, None)
             if began:
                 self.times.append(time.monotonic() - began)
 
@@ -182,10 +207,13 @@ class Scale:
                 raise SystemExit(f"failed: {what} did not happen in {limit} s")
             self.turn(0.1)
 
-    def asked(self, topic, payload):
-        """The engine wants the messages of a button after a number."""
-        _, site, _, name, _ = topic.split("/")
-        self.send(int(site[1:]), name, json.loads(payload)["after"])
+    def told(self, topic, payload):
+        """The engine wants the messages of a button after a number, or has claimed those up to a number."""
+        _, site, _, name, kind = topic.split("/")
+        if kind == "want":
+            self.send(int(site[1:]), name, json.loads(payload)["after"])
+        else:
+            self.claimed[name] = max(self.claimed.get(name, 0), json.loads(payload)["n"])
 
     def press(self, site, place):
         name = self.button(site, place)
@@ -203,50 +231,118 @@ class Scale:
 
     def figures(self, program):
         status = open(f"/proc/{program.pid}/status").read()
-        used = os.times if program is None else [int(word) for word in open(f"/proc/{program.pid}/stat").read().split()[13:15]]
+        used = [int(word) for word in open(f"/proc/{program.pid}/stat").read().split()[13:15]]
         resident = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
         return resident / 1024, sum(used) / os.sysconf("SC_CLK_TCK")
 
-    def run(self, rate, seconds):
+    def press_any(self):
+        """Presses a button at random, unless its last press waits for its lamp."""
+        site, place = random.randrange(self.sites), random.randrange(BUTTONS)
+        if f"s{site}b{place}" not in self.pressed:
+            self.press(site, place)
+
+    def know(self):
+        """Waits until the engine leads and has acted on a press of each site."""
         self.until("the engine leads", lambda: self.lead_at)
         for site in range(self.sites):
             self.press(site, 0)
             self.turn(0)
         self.until("each site is known", lambda: not self.pressed)
-        known = time.monotonic() - self.began
+        return time.monotonic() - self.began
+
+    def night(self, presses):
+        self.know()
+        self.until("each press is claimed", lambda: all(
+            self.claimed.get(name, 0) >= number for name, number in self.numbers.items()))
+        claimed, lamps = dict(self.claimed), dict(self.lamps)
+        for client in [self.listener] + self.clients:
+            self.selector.unregister(client.socket)
+            client.socket.close()
+        self.house.broker.kill()
+        self.house.broker.wait()
+        for site in range(self.sites):
+            for place in range(BUTTONS):
+                name = self.button(site, place)
+                self.numbers[name] = self.numbers.get(name, 0) + 2 * presses
+        _, before = self.figures(self.engine)
+        began = time.monotonic()
+        self.house.start_broker()
+        wait("the broker", self.house.is_broker_up)
+        self.connect(2, claimed)
+        self.until("each press of the night is claimed", lambda: all(
+            self.claimed.get(name, 0) >= number for name, number in self.numbers.items()))
+        self.until("each lamp of the night", lambda: sum(self.lamps.values()) - sum(lamps.values()) >= (
+            presses * self.sites * BUTTONS), 30)
+        took = time.monotonic() - began
+        resident, after = self.figures(self.engine)
+        broker, _ = self.figures(self.house.broker)
+        wrong = [name for name, count in self.lamps.items() if count - lamps.get(name, 0) != presses]
+        if wrong:
+            raise SystemExit(f"failed: lamps that were not switched {presses} times: {wrong[:5]}")
+        print(
+            f"{self.sites:5} sites, {self.sites * BUTTONS:6} buttons: {presses * self.sites * BUTTONS} presses of a night without "
+            f"the broker have acted once each {took:.1f} s after it is back ({after - before:.1f} s of a processor), engine "
+            f"{resident:.1f} MB, mosquitto {broker:.1f} MB", flush=True)
+
+    def flood(self):
+        """Presses as fast as the engine takes them.
+
+        Returns the presses that have acted in a second, and those that would occupy a processor.
+        """
+        self.times = []
+        _, before = self.figures(self.engine)
+        began = time.monotonic()
+        while len(self.times) < FLOOD:
+            while len(self.pressed) < WAITING and len(self.times) + len(self.pressed) < FLOOD:
+                self.press_any()
+            self.turn(1)
+            if time.monotonic() > began + 120:
+                raise SystemExit(f"failed: {len(self.times)} of {FLOOD} presses acted in 120 s")
+        took = time.monotonic() - began
+        _, after = self.figures(self.engine)
+        return FLOOD / took, FLOOD / (after - before)
+
+    def run(self, rate, seconds):
+        known = self.know()
         self.times = []
         _, before = self.figures(self.engine)
         next_at = began = time.monotonic()
         while time.monotonic() < began + seconds:
             if time.monotonic() >= next_at:
-                site, place = random.randrange(self.sites), random.randrange(BUTTONS)
-                if f"s{site}b{place}" not in self.pressed:
-                    self.press(site, place)
+                self.press_any()
                 next_at += 1 / rate
             self.turn(max(0, next_at - time.monotonic()))
         self.until("the last press", lambda: not self.pressed, 30)
         resident, after = self.figures(self.engine)
-        broker, _ = self.figures(self.house.programs[0])
+        broker, _ = self.figures(self.house.broker)
         times = sorted(self.times)
         at = lambda share: 1000 * times[int(share * (len(times) - 1))]
         print(
             f"{self.sites:5} sites, {self.sites * BUTTONS:6} buttons: leads and knows all after {known:6.1f} s "
             f"({before:.1f} s of a processor), engine {resident:6.1f} MB, mosquitto {broker:6.1f} MB; {len(times)} presses at {rate} a second: p50 {at(0.5):.1f} ms, "
-            f"p99 {at(0.99):.1f} ms, {1000 * (after - before) / len(times):.2f} ms of a processor each", flush=True)
+            f"p99 {at(0.99):.1f} ms, {1000 * (after - before) / len(times):.2f} ms of a processor each", end="", flush=True)
+        whole, alone = self.flood()
+        print(f"; at most {whole:.0f} a second, and {alone:.0f} if the engine has a processor for itself", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rate", type=int, default=60)
     parser.add_argument("--seconds", type=int, default=20)
+    parser.add_argument("--night", type=int, metavar="PRESSES")
+    parser.add_argument("--persistent", action="store_true")
     parser.add_argument("daemon")
     parser.add_argument("sites", type=int, nargs="+")
     options = parser.parse_args()
     random.seed(3)
     for sites in options.sites:
-        house = House()
+        house = Persistent() if options.persistent else House()
         try:
-            Scale(house, options.daemon, sites).run(options.rate, options.seconds)
+            scale = Scale(house, options.daemon, sites)
+            if options.night:
+                scale.night(options.night)
+            else:
+                scale.run(options.rate, options.seconds)
         finally:
             house.close()
 

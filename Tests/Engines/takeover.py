@@ -60,6 +60,8 @@ class House:
     address = "127.0.0.1"
     # True if the broker keeps what it has retained when it is killed.
     is_persistent = False
+    # When such a broker writes. With this it writes all after each message, so that its death loses no message for the subscriber.
+    autosave = "autosave_on_changes true\nautosave_interval 1\n"
 
     def __init__(self, *options):
         """`options` are those of the subscriber, by default of one that speaks MQTT 5."""
@@ -83,7 +85,7 @@ class House:
             file.write("max_queued_messages 0\nset_tcp_nodelay true\n")
             if self.is_persistent:
                 file.write(f"persistence true\npersistence_location {self.directory}/\n")
-                file.write("autosave_on_changes true\nautosave_interval 1\nuser root\n")
+                file.write(f"{self.autosave}user root\n")
             else:
                 file.write("persistence false\n")
         self.broker = self.start(

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 """Runs two real sites, an engine and its stand-by on a real mosquitto that keeps what it retains. One of the five, chosen at random, is
-killed with SIGKILL again and again while buttons are pressed.
+killed with SIGKILL again and again while buttons are pressed. With `--forgetful`, the broker forgets what it retains when it is killed.
 
 A press must start its program once, or be reported. A button is pressed again only when that is known of its last press, so each
 program belongs to one press. Some presses are lost with the simulated button, whose memory is that of the killed site: those of
 the last moments before the kill that no message is about.
 
-Usage: torture.py [TRYCKD [KILLS]]
+Usage: torture.py [--seed SEED] [--forgetful] [--logs DIRECTORY] [TRYCKD [KILLS]]
 """
 
+import argparse
 import json
 import os
 import random
 import re
-import sys
+import shutil
 import threading
 import time
 from datetime import datetime, timezone
@@ -22,6 +23,8 @@ from sites import RealSite
 from takeover import Engine, House, wait
 
 BUTTONS = 6
+# The topic of the lines about kills among the messages that are printed.
+KILL = "--"
 # How long before the kill of its site a press may have been in the simulated button only, in seconds.
 MOMENT = 1
 RULES = """version: 1
@@ -66,8 +69,8 @@ class Press:
 
 
 class Torture:
-    def __init__(self, daemon):
-        self.house = Persistent("-V", "311", "-c", "-i", "listener")
+    def __init__(self, daemon, is_forgetful):
+        self.house = (House if is_forgetful else Persistent)("-V", "311", "-c", "-i", "listener")
         self.lock = threading.Lock()
         self.sites = [
             RealSite(self.house, daemon, f"site{index}", f"tryck/site{index}", 256 * index + 1, BUTTONS)
@@ -148,6 +151,8 @@ class Torture:
                     press = self.last.get(name)
                     if press and not press.accounted_at and press.at > time.monotonic() - MOMENT:
                         press.is_doubtful = True
+        name = "the broker" if victim is self.house else victim.name
+        self.house.heard.append((KILL, f"{name} is killed at {datetime.now(timezone.utc):%T.%f}"))
         program.kill()
         program.wait()
         time.sleep(random.choice((0, 0, 0.3)))
@@ -161,8 +166,8 @@ class Torture:
                 if press.is_doubtful and press.number is None and press.at < time.monotonic() - 20:
                     press.account()
 
-    def run(self, kills):
-        random.seed(13)
+    def run(self, kills, seed):
+        random.seed(seed)
         for site in self.sites:
             site.start()
             site.pair()
@@ -208,7 +213,8 @@ class Torture:
             print(f"{press.name} n={press.number} acted {press.acted} times, pressed {time.monotonic() - press.at:.1f} s ago")
         if twice or missing or any(journals):
             for topic, payload in self.house.heard:
-                if any(press.name in topic + payload for press in twice + missing) and "hello" not in topic:
+                is_about = any(press.name in topic + payload for press in twice + missing) and "hello" not in topic
+                if is_about or topic == KILL:
                     print(" ", topic, payload)
             raise SystemExit("failed: " + self.house.directory)
         if any("." in life for life in lives):
@@ -216,20 +222,30 @@ class Torture:
         if len(never) > len(self.presses) // 4:
             raise SystemExit("failed: too many presses had no effect")
 
-    def logs(self):
+    def logs(self, directory):
+        """Prints the ends of the logs, and copies the whole of them into a directory if one is given."""
         for name in [site.name for site in self.sites] + [engine.name for engine in self.engines]:
             if os.path.exists(self.house.path(f"{name}/log")):
                 with open(self.house.path(f"{name}/log")) as file:
                     print(name, re.sub(r"(?m)^.*(DEBUG|debug).*\n", "", file.read())[-9000:])
+                if directory:
+                    os.makedirs(directory, exist_ok=True)
+                    shutil.copy(self.house.path(f"{name}/log"), os.path.join(directory, f"{name}.log"))
 
 
 def main():
-    daemon = sys.argv[1] if len(sys.argv) > 1 else ".build/debug/tryckd"
-    torture = Torture(daemon)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=13)
+    parser.add_argument("--forgetful", action="store_true")
+    parser.add_argument("--logs", metavar="DIRECTORY", help="where the logs go if something fails")
+    parser.add_argument("daemon", nargs="?", default=".build/debug/tryckd")
+    parser.add_argument("kills", nargs="?", type=int, default=20)
+    options = parser.parse_args()
+    torture = Torture(options.daemon, options.forgetful)
     try:
-        torture.account(torture.run(int(sys.argv[2]) if len(sys.argv) > 2 else 20))
+        torture.account(torture.run(options.kills, options.seed))
     except SystemExit:
-        torture.logs()
+        torture.logs(options.logs)
         raise
     finally:
         torture.house.close()

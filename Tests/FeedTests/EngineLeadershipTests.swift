@@ -278,7 +278,7 @@ struct EngineLeadershipTests {
         talk.when(
             Self.state(true, "a2"),
             expect: .publish(
-                MQTTMessage(topicName: "engines/2/standby", payload: presence.encoded(), qos: 0, retain: false)),
+                MQTTMessage(topicName: "engines/2/standby", payload: presence.encoded(), qos: 1, retain: false)),
             .setTimer(talk.now + .seconds(3)))
         #expect(talk.machine.state == .standingBy)
     }
@@ -306,6 +306,59 @@ struct EngineLeadershipTests {
         }
         #expect(good.machine.isLeading && deaf.machine.isDeaf)
         #expect(stops == 1)
+    }
+
+    /// An engine that hears that `a1` is online, and no claim.
+    private static func hearsOnlyStates() -> LeaderTalk {
+        var talk = connected("a2")
+        talk.when(state(true), expect: probe, .setTimer(talk.now + .seconds(10)))
+        return talk
+    }
+
+    /// The leader says for some seconds that it is online.
+    private static func goOn(_ talk: inout LeaderTalk, for seconds: Int) -> [EngineLeadership.Effect] {
+        (0..<seconds).flatMap { second in
+            talk.wait(.seconds(1))
+            return talk.given(.timerFired) + (second % 3 == 0 ? talk.given(state(true)) : [])
+        }
+    }
+
+    @Test("a stand-by that hears states and no claims asks the broker for its own message, and is deaf without it")
+    func hearsNoClaims() {
+        var talk = Self.hearsOnlyStates()
+        #expect(!Self.goOn(&talk, for: 19).contains(.deaf(true)))
+        #expect(Self.goOn(&talk, for: 1).contains(.deaf(true)))
+        #expect(talk.machine.isDeaf && talk.machine.state == .standingBy)
+        // When the leader is gone, it does not claim.
+        let effects = talk.given(Self.state(false)) + Self.goOn(&talk, for: 1)
+        #expect(!effects.contains { if case .record = $0 { true } else { false } })
+        talk.when(Self.probeHeard, expect: .deaf(false), .setTimer(talk.now + .seconds(10)))
+    }
+
+    @Test("a stand-by whose message comes back is not deaf, and asks no more on this connection")
+    func hearsItself() {
+        var talk = Self.hearsOnlyStates()
+        talk.given(Self.probeHeard)
+        #expect(!Self.goOn(&talk, for: 60).contains(Self.probe))
+        #expect(!talk.machine.isDeaf)
+        talk.given(.disconnected)
+        talk.given(.connected)
+        #expect(talk.given(Self.state(true)).contains(Self.probe))
+    }
+
+    @Test("a stand-by that was stopped while it waits for its message, or hears what is retained, is not deaf")
+    func slowProbe() {
+        var stopped = Self.hearsOnlyStates()
+        stopped.wait(.seconds(60))
+        stopped.given(.timerFired)
+        #expect(!stopped.machine.isDeaf)
+        var busy = Self.hearsOnlyStates()
+        for _ in 0..<6 {
+            _ = Self.goOn(&busy, for: 10)
+            #expect(busy.machine.missesClaims)
+            busy.given(.backlog)
+        }
+        #expect(!busy.machine.isDeaf)
     }
 
     @Test("an engine whose claims come back late, behind much else, claims until it hears them, and then leads")
@@ -565,7 +618,7 @@ struct EngineLeadershipTests {
         talk.given(Self.claim(7))
         let presence = EnginePresence(claim: EngineTerm(term: 7, engine: "a2"), share: Self.share)
         let message = MQTTMessage(
-            topicName: "engines/2/standby", payload: presence.encoded(), qos: 0, retain: false)
+            topicName: "engines/2/standby", payload: presence.encoded(), qos: 1, retain: false)
         talk.when(Self.state(true), expect: .publish(message), .setTimer(talk.now + .seconds(3)))
         talk.wait(.seconds(3))
         #expect(talk.given(.timerFired).contains(.publish(message)))

@@ -158,9 +158,30 @@ struct FeedSourceTests {
         talk.given(.hello(hello([hall: facts(last: 12, claimed: 8, done: 5)])))
         talk.when(
             .lead(term: 2), expect: .interrupted(place(9), first: 7), .inherited(site: berlin, hall, mayBeDown: true),
-            .want(after: 9), .record(claim(9), done: 9), .done(done(9, term: 2)))
+            .want(after: 9), .record(claim(9), done: 6), .done(done(9, term: 2)))
         talk.given(.standBy)
         talk.when(.lead(term: 2), expect: .want(after: 9))
+        // The report was sent before what is done, so the broker has both.
+        talk.when(.acknowledged(topicName: topic(.done(hall))), expect: .record(claim(9), done: 9))
+    }
+
+    @Test("an engine that dies before the broker has its report makes it again when it is back")
+    func lostReport() {
+        var talk = Self.source([Self.position(9, done: 8)])
+        let said = hello([hall: facts(last: 9, claimed: 9, done: 8)])
+        talk.given(.hello(said))
+        let effects = talk.given(.lead(term: 2))
+        #expect(effects.contains(.interrupted(place(9), first: 9)))
+        let records = effects.compactMap { if case .record(let position) = $0 { position } else { nil } }
+        #expect(records.map(\.done) == [8])
+        talk = Self.source(records)
+        talk.given(.hello(said))
+        #expect(talk.given(.lead(term: 3)).contains(.interrupted(place(9), first: 9)))
+        // The broker retains what was sent behind the report.
+        talk = Self.source(records)
+        talk.given(.done(done(9, term: 2)))
+        talk.given(.hello(said))
+        #expect(!Self.areInterrupted(talk.given(.lead(term: 3))))
     }
 
     @Test("an engine that leads again inherits the buttons whose messages another one has claimed, each once")
@@ -221,7 +242,7 @@ struct FeedSourceTests {
         talk.given(.hello(hello(session: 2, [hall: facts(last: 12, claimed: 7)])))
         talk.when(
             .lead(term: 2), expect: .interrupted(place(9), first: 9), .inherited(site: berlin, hall, mayBeDown: true),
-            .claim(claim(9, term: 2)), .want(after: 9, session: 2), .record(claim(9, term: 2), done: 9),
+            .claim(claim(9, term: 2)), .want(after: 9, session: 2), .record(claim(9, term: 2), done: 8),
             .done(done(9, term: 2)))
     }
 
@@ -256,7 +277,7 @@ struct FeedSourceTests {
         var talk = Self.leading(facts(last: 9, claimed: 4))
         talk.when(
             .claim(claim(6, engine: "a2")), expect: .interrupted(place(6), first: 5),
-            .inherited(site: berlin, hall, mayBeDown: true), .want(after: 6), .record(claim(6), done: 6), .done(done(6))
+            .inherited(site: berlin, hall, mayBeDown: true), .want(after: 6), .record(claim(6), done: 4), .done(done(6))
         )
         #expect(talk.machine.sites[berlin]?.buttons[hall]?.state == .asking)
     }
@@ -795,6 +816,7 @@ struct FeedSourceTests {
         let effects = talk.given(.lead(term: 1))
         #expect(effects.contains(.interrupted(place(10), first: 9)))
         #expect(effects.contains(.claim(claim(10))) && effects.contains(.done(done(10))))
+        talk.given(.acknowledged(topicName: topic(.done(hall))))
         talk.given(.disconnected)
         talk.given(.connected)
         talk.given(.claim(claim(10)))
@@ -813,6 +835,29 @@ struct FeedSourceTests {
         talk.given(.hello(hello([hall: facts(last: 10, claimed: 10, done: 10)])))
         let effects = talk.given(.lead(term: 1))
         #expect(!effects.contains { if case .interrupted = $0 { true } else { false } })
+    }
+
+    @Test("a report is made again if the connection ends before the broker has acknowledged it", arguments: 0...2)
+    func reportAgain(acknowledged count: Int) {
+        var talk = Self.broken()
+        talk.given(.claim(claim(8)))
+        talk.given(.hello(hello([hall: facts(last: 10, claimed: 8, done: 7)])))
+        talk.given(.lead(term: 1))
+        // The third message, `done`, follows the report, the claim and the want.
+        for kind in [FeedTopic.Kind.cursor(hall), .want(hall)].prefix(count) {
+            talk.given(.acknowledged(topicName: topic(kind)))
+        }
+        for session in 2...3 {
+            talk.given(.disconnected)
+            talk.given(.connected)
+            talk.given(.hello(hello(session: session, [hall: facts(last: 10, claimed: 8, done: 7)])))
+            #expect(talk.given(.lead(term: 1)).contains(.interrupted(place(10), first: 9)))
+        }
+        talk.given(.disconnected)
+        talk.given(.connected)
+        talk.given(.done(done(10)))
+        talk.given(.hello(hello(session: 4, [hall: facts(last: 10, claimed: 10, done: 7)])))
+        #expect(!Self.areInterrupted(talk.given(.lead(term: 1))))
     }
 
     @Test("messages whose claims another engine has made and done are not reported")

@@ -281,6 +281,42 @@ struct EngineFaultScenarioTests {
         #expect(world.leaders == [1])
     }
 
+    @Test("a stand-by that may read states and not claims is at fault while the leader leads, and stops it never")
+    func hearsOnlyStates() {
+        var world = EnginesOnBroker([
+            EngineHouse(.lamp, name: "a1", installation: "00ff"), EngineHouse(.lamp, name: "a2", installation: "00aa"),
+        ])
+        world.connect(0)
+        world.wait(.seconds(7))
+        world.hearsOnlyStates = [1]
+        world.connect(1)
+        world.wait(.seconds(19))
+        #expect(world.engineStatus(1)["fault"] == .null)
+        world.wait(.seconds(5))
+        #expect(world.leaders == [0])
+        #expect(world.payloads(on: "engines/1/leader").count { !$0.isEmpty } == 1)
+        #expect(world.engineStatus(1)["refused"] == ["read engines/1/#"])
+        world.hearsOnlyStates = []
+        world.wait(.seconds(15))
+        #expect(world.engineStatus(1)["fault"] == .null)
+        world.kill(0)
+        world.wait(.seconds(1.5))
+        #expect(world.leaders == [1])
+    }
+
+    @Test("a stand-by that may not write says so before it has to claim")
+    func refusedPresence() {
+        var house = EngineHouse(.lamp)
+        house.take(.brokerConnected)
+        house.hear("engines/1/leader", EngineTerm(term: 9, engine: "b1").encoded())
+        let state = EngineState(isOnline: true, engine: "b1", share: .whole).encoded()
+        for case .publish(let id, let message, _) in house.hear("engines/1/state", state)
+        where message.topicName == "engines/1/standby" {
+            house.take(.publishFailed(id, "Not authorized"))
+        }
+        #expect(house.status["engine"]?["refused"] == ["write engines/1/standby"])
+    }
+
     @Test("an engine whose claims come back behind what the broker retains for sites is not at fault")
     func claimBehindBacklog() {
         var house = EngineHouse(.lamp)

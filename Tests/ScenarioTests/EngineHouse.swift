@@ -50,11 +50,12 @@ struct EngineHouse {
     private var state: [UInt8] = []
 
     init(
-        _ rules: HouseRules, name: String = "a1", installation: String = "00ff", share: EngineShare = .whole
+        _ rules: HouseRules, name: String = "a1", installation: String = "00ff", share: EngineShare = .whole,
+        hasMetrics: Bool = false
     ) {
         self.rules = rules
         configuration = HubConfiguration(
-            version: "0", baseTopic: name, radios: [],
+            version: "0", baseTopic: name, radios: [], hasMetrics: hasMetrics,
             engine: EngineConfiguration(name: name, share: share, sites: ["tryck/+"]))
         stored = StoredState(installationID: installation)
         hub = Hub(configuration, stored: stored, rules: rules.set)

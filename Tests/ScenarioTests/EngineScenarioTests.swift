@@ -462,6 +462,22 @@ struct EngineScenarioTests {
         #expect(house.stored.buttons.map(\.id) == [EngineHouse.button])
     }
 
+    @Test("the metrics count what an engine has reported as interrupted, and what journals of sites have lost")
+    func metrics() {
+        var house = EngineHouse(.lamp, hasMetrics: true)
+        house.connect(last: 9, claimed: 3)
+        house.lead()
+        let lost = FeedMessage(number: 8, previous: 3, content: .lost)
+        var effects = house.hear("\(EngineHouse.site)/feed/\(EngineHouse.button)", lost.encoded())
+        effects += house.wait(.seconds(30))
+        let texts = effects.compactMap {
+            if case .writeMetrics(let octets) = $0 { String(decoding: octets, as: UTF8.self) } else { nil }
+        }
+        let lines = texts.last?.split(separator: "\n") ?? []
+        #expect(lines.contains("tryck_engine_events_interrupted_total 3"))
+        #expect(lines.contains("tryck_engine_events_lost_total 5"))
+    }
+
     @Test("a run that waits while another engine takes over is interrupted, and does nothing")
     func overtaken() {
         var house = EngineHouse.leading(.later)

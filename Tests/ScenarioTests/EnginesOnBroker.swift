@@ -16,6 +16,8 @@ struct EnginesOnBroker {
     private var queue: [MQTTMessage] = []
     /// Engines to which the broker delivers nothing of `engines/#`, although it has granted their subscriptions.
     var deaf: Set<Int> = []
+    /// Engines to which the broker delivers only the states of `engines/#`, as with `pattern read engines/+/state`.
+    var hearsOnlyStates: Set<Int> = []
 
     init(_ engines: [EngineHouse]) {
         self.engines = engines
@@ -104,6 +106,7 @@ struct EnginesOnBroker {
 
     private mutating func hear(_ topicName: String, _ payload: [UInt8], _ engine: Int) {
         if deaf.contains(engine), topicName.hasPrefix("engines/") { return }
+        if hearsOnlyStates.contains(engine), topicName.hasPrefix("engines/"), !topicName.hasSuffix("/state") { return }
         take(.messageReceived(topicName: topicName, payload: payload, retained: false), engine)
     }
 

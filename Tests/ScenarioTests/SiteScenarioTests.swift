@@ -304,6 +304,40 @@ struct SiteScenarioTests {
         #expect(Self.warnings(&house).count == 1)
     }
 
+    @Test("if a rule hears one of two buttons with one name, the other one is sent, and no warning says otherwise")
+    func sameName() {
+        func warnings(naming patterns: [String]) -> [JSONValue] {
+            let buttons = (1...2).map { number in
+                StoredButton(
+                    identity: ButtonIdentity(
+                        address: BluetoothAddress(rawValue: 0x80E4_DA00_0000 + UInt64(number)), uuid: "",
+                        serial: "s\(number)", nickname: "hall", firmwareVersion: 11),
+                    pairing: nil, source: "flicd://attic", pairedAt: UTCTime(milliseconds: 0))
+            }
+            var hub = Hub(
+                HubConfiguration(
+                    version: "0", radios: [],
+                    uplink: UplinkConfiguration(broker: "mqtt://central", topic: Self.topic, buttons: patterns)),
+                stored: StoredState(installationID: "00ff", buttons: buttons), rules: Self.hallRule.set)
+            let now = Instant(sinceBoot: .seconds(100))
+            _ = hub.handleCompletely(.start, at: now)
+            let line = Array(#"{"request":"status"}"#.utf8)
+            for case .respond(_, let answer) in hub.handleCompletely(.controlLine(.init(rawValue: 1), line), at: now) {
+                return answer["data"]?["uplink"]?["warnings"]?.arrayValue ?? []
+            }
+            return ["no answer"]
+        }
+        #expect(warnings(naming: []) == [])
+        #expect(warnings(naming: ["h*"]) == [])
+        #expect(
+            warnings(naming: ["hall"]) == [
+                """
+                the presses of hall (80e4da000002) are not sent to an engine, because the rule "lamp" of this site hears it, \
+                although uplink: {buttons: …} of tryck.yaml names it: take it out of one of them
+                """
+            ])
+    }
+
     @Test(
         "a press of a site switches the lamp of an engine once, also if the site is killed before it knows of the claim"
     )

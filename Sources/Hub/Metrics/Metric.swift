@@ -26,6 +26,8 @@ enum Metric: String, CaseIterable {
     case uplinkEventsDropped = "uplink_events_dropped_total"
     case engineLeading = "engine_leading"
     case engineSites = "engine_sites"
+    case engineEventsInterrupted = "engine_events_interrupted_total"
+    case engineEventsLost = "engine_events_lost_total"
     case flicdUp = "flicd_up"
     case flicdClients = "flicd_clients"
     case flicdChannels = "flicd_channels"
@@ -104,6 +106,9 @@ enum Metric: String, CaseIterable {
             (.counter, .count, [], "Events of a site that were dropped before an engine claimed them")
         case .engineLeading: (.gauge, .truth, [], "Whether this engine leads, and so acts on presses of sites")
         case .engineSites: (.gauge, .count, [], "Sites of an engine that are connected")
+        case .engineEventsInterrupted:
+            (.counter, .count, [], "Events of sites that an engine has reported as interrupted")
+        case .engineEventsLost: (.counter, .count, [], "Events of sites that their journals have lost")
         case .flicdUp: (.gauge, .truth, [], "Whether flicd clients are served")
         case .flicdClients: (.gauge, .count, [], "Connected flicd clients")
         case .flicdChannels: (.gauge, .count, [], "Connection channels that flicd clients have opened")

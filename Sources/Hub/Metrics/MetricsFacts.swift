@@ -67,6 +67,8 @@ struct MetricsFacts: Sendable {
             case .uplinkEventsDropped: if let uplink { text.add(metric, uplink.droppedCount) }
             case .engineLeading: if let feed { text.add(metric, feed.isLeading) }
             case .engineSites: if let feed { text.add(metric, feed.sites.count) }
+            case .engineEventsInterrupted: if let feed { text.add(metric, feed.interruptedCount) }
+            case .engineEventsLost: if let feed { text.add(metric, feed.lostCount) }
             case .flicdUp: if let isListening = flicd.isListening { text.add(metric, isListening) }
             case .flicdClients: if let server = flicd.server { text.add(metric, server.clientCount) }
             case .flicdChannels: if let server = flicd.server { text.add(metric, server.channelCount) }

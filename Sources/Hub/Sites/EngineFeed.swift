@@ -99,6 +99,10 @@ struct EngineFeed: Sendable {
     private var toldTerm = 0
     private var toldSiteTerm = 0
 
+    /// The messages of sites that this process has reported as interrupted, and those that journals of sites have lost.
+    private(set) var interruptedCount = 0
+    private(set) var lostCount = 0
+
     /// The installation of another engine that is running with this one's name.
     private(set) var namesake: String?
     /// Another engine on the topics of this one's share, which has another number of shares.
@@ -506,6 +510,15 @@ struct EngineFeed: Sendable {
     /// gesture of the button is undecided.
     var buttonsToSettle: [ButtonID] {
         unsettled.isEmpty || mode != .leading || !waiting.isEmpty ? [] : unsettled.keys.sorted()
+    }
+
+    /// The numbers are those of sites and of other engines, so that the sum is limited.
+    mutating func reported(interrupted count: Int) { interruptedCount = Self.sum(interruptedCount, count) }
+    mutating func reported(lost count: Int) { lostCount = Self.sum(lostCount, count) }
+
+    private static func sum(_ total: Int, _ count: Int) -> Int {
+        let (sum, overflows) = total.addingReportingOverflow(count)
+        return overflows ? .max : sum
     }
 
     /// The actions for the taken messages of a button are out.

@@ -41,6 +41,7 @@ extension Hub {
         switch effect {
         case .record, .forget, .publish, .took: break
         case .lost(let place, let count):
+            feed?.reported(lost: count)
             let label = label(of: place.button)
             log(
                 .lostPress, .warning, "\(place.site): the journal has lost \(count) messages of \(label)", at: now)
@@ -48,6 +49,7 @@ extension Hub {
                 "lost", described(place, ["lost": .integer(Int64(count))]), timeToLive: .seconds(3600), as: .press,
                 at: now)
         case .interrupted(let place, let first):
+            feed?.reported(interrupted: place.number - first + 1)
             let messages = first == place.number ? "message \(first)" : "messages \(first) to \(place.number)"
             let rest = first == place.number ? "is not repeated" : "are not repeated"
             let isFormer = feed?.sites[place.site].map { $0.installation != place.installation } ?? false

@@ -33,11 +33,9 @@ extension Hub {
     /// What needs attention about the uplink; sentences for users.
     func uplinkWarnings(at now: Instant) -> [String] {
         let own = buttons.values.filter { $0.source.map { !EngineFeed.isSite(source: $0) } ?? true }
-        let heard = own.compactMap { record in
-            rules.listener(to: record.identity.id).map { (record.displayName, $0) }
-        }
         return uplink?.warnings(
-            names: own.map(\.displayName), heard: Dictionary(heard) { first, _ in first }, at: now) ?? []
+            of: own.map { .init(id: $0.identity.id, name: $0.displayName, rule: rules.listener(to: $0.identity.id)) },
+            at: now) ?? []
     }
 
     /// The fault that not all buttons are sent, as a sentence for users; `nil` if all are sent that should be.

@@ -40,6 +40,14 @@ struct SiteUplink: Sendable {
     /// The topic filter for the states of engines.
     static let engineFilter = "engines/+/state"
 
+    /// A button that is paired at this site, and the first rule of this site that hears it.
+    struct OwnButton {
+        var id: ButtonID
+        /// The name that users see. Two buttons may have the same one.
+        var name: String
+        var rule: String?
+    }
+
     let configuration: UplinkConfiguration
     private var feed: FeedUplink
     private var journals: UplinkJournals
@@ -213,38 +221,39 @@ struct SiteUplink: Sendable {
 
     /// What needs attention; sentences for users.
     ///
-    /// - Parameters:
-    ///   - names: of the buttons that are paired here.
-    ///   - heard: a rule of this site for each of these buttons that a rule names.
-    func warnings(names: [String], heard: [String: String], at now: Instant) -> [String] {
-        let unmatched = configuration.unmatched(among: names)
+    /// - Parameter buttons: those that are paired here.
+    func warnings(of buttons: [OwnButton], at now: Instant) -> [String] {
+        let unmatched = configuration.unmatched(among: buttons.map(\.name))
         let sentence =
             unmatched.isEmpty
             ? nil
             : "uplink: {buttons: [\(unmatched.joined(separator: ", "))]} of tryck.yaml matches no paired button: check the names "
                 + "with tryck buttons"
         return [
-            connection.untaken(since: journals.oldest, at: now), restoreWarning, sentence,
-            unsentWarning(names: names, heard: heard),
+            connection.untaken(since: journals.oldest, at: now), restoreWarning, sentence, unsentWarning(of: buttons),
         ].compactMap(\.self)
     }
 
     /// A sentence for users if the rules of this site hear a button that is to be sent, or all of them.
-    private func unsentWarning(names: [String], heard: [String: String]) -> String? {
-        let sendable = names.filter { configuration.includes($0) }.sorted()
-        if let name = sendable.first(where: { heard[$0] != nil && configuration.buttons.contains($0) }),
-            let rule = heard[name]
+    private func unsentWarning(of buttons: [OwnButton]) -> String? {
+        let sendable = buttons.filter { configuration.includes($0.name) }.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
+        // Two buttons may have one name, for example their nickname.
+        func label(_ button: OwnButton) -> String {
+            buttons.count { $0.name == button.name } > 1 ? "\(button.name) (\(button.id))" : button.name
+        }
+        if let button = sendable.first(where: { $0.rule != nil && configuration.buttons.contains($0.name) }),
+            let rule = button.rule
         {
             return
-                "the presses of \(name) are not sent to an engine, because the rule \"\(rule)\" of this site hears it, although "
-                + "uplink: {buttons: …} of tryck.yaml names it: take it out of one of them"
+                "the presses of \(label(button)) are not sent to an engine, because the rule \"\(rule)\" of this site hears it, "
+                + "although uplink: {buttons: …} of tryck.yaml names it: take it out of one of them"
         }
-        guard let name = sendable.first, let rule = heard[name], sendable.allSatisfy({ heard[$0] != nil }) else {
+        guard let button = sendable.first, let rule = button.rule, sendable.allSatisfy({ $0.rule != nil }) else {
             return nil
         }
         return
             "no press of this site is sent to an engine, because its own rules hear every button that would be sent (the rule "
-            + "\"\(rule)\" hears \(name)): name in them only buttons whose presses stay here; button: any hears all"
+            + "\"\(rule)\" hears \(label(button))): name in them only buttons whose presses stay here; button: any hears all"
     }
 
     /// A sentence for users if this site was restored and waits for an engine.

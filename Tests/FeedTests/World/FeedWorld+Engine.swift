@@ -43,7 +43,7 @@ extension FeedWorld {
             // The connection may have ended while the effects were carried out.
             if !network.isConnected(WorldEngine.client) { failActions() }
         case .lost(let place, let count): account.lost(first: place.number - count + 1, to: place)
-        case .interrupted(let place, let first): account.interrupted(first: first, to: place)
+        case .interrupted(let place, let first): _ = send(Self.reportMessage(place, first: first))
         case .beganAnew(let place, let former):
             // A new life of the same installation reports what was claimed in the life before and not done.
             guard FeedLife(place.installation).root != FeedLife(former.installation).root else { break }

@@ -3,9 +3,10 @@ import Feed
 import TestSupport
 
 /// A site, an engine and a broker, each of which can die between any two of its steps. The engine acts on a press by a
-/// message to a lamp, which counts when the broker accepts it.
+/// message to a lamp, which counts when the broker accepts it, and so does a report.
 struct FeedWorld {
     static let lamp = "lamp/"
+    static let report = "report/"
     static let marker = "engine/marker"
     static let state = "engines/1/state"
 
@@ -158,8 +159,9 @@ struct FeedWorld {
 
     private mutating func carryToBroker(_ client: String, _ count: Int) {
         for _ in 0..<min(count, network.sentCount(client)) {
-            if let message = network.nextMessage(of: client), message.topicName.hasPrefix(Self.lamp) {
-                acted(message)
+            if let message = network.nextMessage(of: client) {
+                if message.topicName.hasPrefix(Self.lamp) { acted(message) }
+                if message.topicName.hasPrefix(Self.report) { reported(message) }
             }
             _ = network.carry(SimulatedNetwork.Lane(client: client, isToBroker: true), at: now)
         }
@@ -170,6 +172,21 @@ struct FeedWorld {
             let steps = try? FeedMessage(parsing: message.payload, of: button), case .steps(let list) = steps.content
         else { return }
         for press in list.presses(of: button) { account.acted(press) }
+    }
+
+    /// The report of the messages from `first` to `place`.
+    static func reportMessage(_ place: FeedPlace, first: Int) -> SimulatedBroker.Message {
+        let payload = FeedDone(number: place.number, term: first, installation: place.installation)
+        return .init(topicName: report + place.button.description, payload: payload.encoded())
+    }
+
+    private mutating func reported(_ message: SimulatedBroker.Message) {
+        guard let button = ButtonID(message.topicName.dropFirst(Self.report.count)),
+            let report = try? FeedDone(parsing: message.payload)
+        else { return }
+        account.interrupted(
+            first: report.term,
+            to: FeedPlace(site: berlin, button: button, installation: report.installation, number: report.number))
     }
 
     private mutating func noticeClosed() {
