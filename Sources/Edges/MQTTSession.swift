@@ -529,5 +529,5 @@ package struct MQTTSession: Sendable {
 
 extension String {
     /// True if a C string cannot contain the text. A search in `utf8` itself takes ten times as long.
-    fileprivate var containsNUL: Bool { utf8.withContiguousStorageIfAvailable { $0.contains(0) } ?? utf8.contains(0) }
+    var containsNUL: Bool { utf8.withContiguousStorageIfAvailable { $0.contains(0) } ?? utf8.contains(0) }
 }

@@ -15,8 +15,7 @@ func spawn(
     guard let name = request.arguments.first, !name.isEmpty else {
         throw ProcessJob.StartFailure(sentence: "no program is named")
     }
-    let strings = request.arguments + request.environment + [request.directory ?? ""]
-    guard !strings.contains(where: { $0.utf8.contains(0) }) else {
+    guard !request.containsNUL else {
         throw ProcessJob.StartFailure(sentence: "an argument, a variable or the directory contains a zero octet")
     }
     if let directory = request.directory, access(directory, X_OK) != 0 {
@@ -47,6 +46,14 @@ func spawn(
         throw ProcessJob.StartFailure(sentence: "\"\(program)\" cannot be watched: \(reason)")
     }
     return (process, processDescriptor)
+}
+
+extension ProcessRequest {
+    /// True if a text that the system gets would end at a zero octet within it.
+    fileprivate var containsNUL: Bool {
+        arguments.contains(where: \.containsNUL) || environment.contains(where: \.containsNUL)
+            || directory?.containsNUL ?? false
+    }
 }
 
 private func locate(_ name: String) throws(ProcessJob.StartFailure) -> String {

@@ -23,16 +23,17 @@ extension Hub {
     /// It is `mutating` because the hub, which has 20 KB, would be copied for a call of another function.
     ///
     /// - Returns: `nil` unless the packet is one event of one press, and everything that it starts is known in advance, and the
-    ///   store and the broker have no fault.
+    ///   store has no fault, and the broker takes the messages of the rules at once, if there are any.
     mutating func earlyEffects(of packet: ButtonManager.Input, at now: Instant) -> [Effect]? {
         guard findsEarlyEffects, !hasMistakenPreview, feed == nil, lifecycle.isRunning, journal.fault == nil,
-            broker.sendsAtOnce,
             buttonInputs.isEmpty, let (event, cursor) = buttonSource.preview(packet, at: now),
-            var progress = buttons.ownProgress(of: event.button), let preview = rules.preview(event, at: now)
+            var progress = buttons.ownProgress(of: event.button), let preview = rules.preview(event, at: now),
+            broker.sendsAtOnce || !preview.publishes
         else { return nil }
         progress.wasSeen(at: now)
         for recognised in preview.recognised {
-            progress.count(recognised, Reports.Message.Kind(of: recognised, isFresh: true), isAwaited: true)
+            progress.count(
+                recognised, Reports.Message.Kind(of: recognised, isFresh: true), isAwaited: configuration.hasBroker)
         }
         progress.cursor = cursor
         var identifiers = identifiers

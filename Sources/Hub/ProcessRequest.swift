@@ -61,8 +61,9 @@ package struct ProcessResult: Hashable, Sendable {
 extension ProcessRequest {
     /// Variables of the step take precedence over those of the configuration.
     init(_ action: ProcessAction, in configuration: HubConfiguration) {
-        let named = Set(action.environment.map { $0.prefix { $0 != "=" } })
-        let fixed = configuration.processEnvironment.filter { !named.contains($0.prefix { $0 != "=" }) }
+        let fixed = configuration.processEnvironment.filter { variable in
+            !action.environment.contains { $0.hasName(of: variable) }
+        }
         self.init(
             arguments: action.arguments, environment: fixed + action.environment,
             directory: action.directory ?? configuration.stateDirectory, standardInput: action.standardInput)
@@ -103,6 +104,16 @@ extension ProcessResult {
 }
 
 extension String {
+    /// True if both are variables, `NAME=value`, of the same name. Octets are compared: to find the characters of a dozen variables
+    /// would take longer than everything else before a program is started.
+    fileprivate func hasName(of other: String) -> Bool {
+        for (octet, otherOctet) in zip(utf8, other.utf8) {
+            guard octet == otherOctet else { return false }
+            if octet == UInt8(ascii: "=") { return true }
+        }
+        return false
+    }
+
     fileprivate var withoutLastNewline: String {
         guard utf8.last == UInt8(ascii: "\n") else { return self }
         return String(Substring(utf8.dropLast(utf8.dropLast().last == UInt8(ascii: "\r") ? 2 : 1)))

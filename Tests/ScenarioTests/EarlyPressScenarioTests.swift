@@ -10,7 +10,8 @@ import Testing
 @Suite("The first effects of a press, before the hub handles it")
 struct EarlyPressScenarioTests {
     private static func house(
-        _ rule: String, other: String = "", isWitnessed: Bool = false, pausing pause: Duration? = nil
+        _ rule: String, other: String = "", hasBroker: Bool = true, isWitnessed: Bool = false,
+        pausing pause: Duration? = nil
     ) -> Household {
         var house = Household(
             rules: HouseRules(
@@ -21,7 +22,7 @@ struct EarlyPressScenarioTests {
                     rules:
                       - {id: first, triggers: {button: kitchen, event: down}, \(rule)}
                     \(other)
-                    """), isWitnessed: isWitnessed, pausing: pause)
+                    """), hasBroker: hasBroker, isWitnessed: isWitnessed, pausing: pause)
         house.pairAll()
         house.forgetWhatHappened()
         return house
@@ -159,6 +160,41 @@ struct EarlyPressScenarioTests {
             house.wait(.seconds(3))
         }
         #expect(house.earlyPressCount == 3)
+    }
+
+    @Test("a rule that starts a program acts early without a broker, too", arguments: [true, false])
+    func withoutBroker(hasBroker: Bool) {
+        var house = Self.house("actions: [run: [notify, scene]]", hasBroker: hasBroker, isWitnessed: true)
+        // The messages about the first press wait for the broker when the second is made.
+        if hasBroker { house.loseBroker() }
+        for _ in 0..<2 {
+            house.press("kitchen", .click)
+            house.wait(.seconds(1))
+        }
+        #expect(house.earlyPressCount == 2)
+        if hasBroker { house.bringBrokerBack() }
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        #expect(house.earlyPressCount == 3)
+        #expect(house.started.count == 3)
+        for case .problem(let problem) in house.sights.map(\.sight) { Issue.record("\(problem)") }
+    }
+
+    @Test("a rule that publishes does not act early while the broker is away, nor do others of the same press")
+    func awayBroker() {
+        var house = Self.house(
+            "actions: [publish: {topic: lamp, payload: x}]",
+            other: "  - {id: second, triggers: {button: kitchen, event: down}, actions: [run: [notify, scene]]}")
+        house.loseBroker()
+        house.press("kitchen", .click)
+        house.wait(.seconds(1))
+        #expect(house.earlyPressCount == 0)
+        #expect(house.started.count == 1)
+        house.bringBrokerBack()
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        #expect(house.earlyPressCount == 1)
+        #expect(house.payloads(on: "lamp").count == 2)
     }
 
     @Test(

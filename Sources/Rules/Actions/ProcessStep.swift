@@ -153,8 +153,8 @@ extension StepValues {
             "TRYCK_EVENT=\(trigger.event)",
             "TRYCK_CLICKS=\(trigger.clicks)",
             "TRYCK_STEPS=\(trigger.steps)",
-            "TRYCK_QUEUED=\(trigger.wasQueued)",
-            "TRYCK_AGE_MS=\(trigger.age.milliseconds)",
+            "TRYCK_QUEUED=\(trigger.press.wasQueued)",
+            "TRYCK_AGE_MS=\(trigger.press.age.milliseconds)",
         ]
         for variable in step.environment { variables.append("\(variable.name)=\(try text(variable.value))") }
         try check(variables, "environment variable")
@@ -164,7 +164,7 @@ extension StepValues {
     private func check(_ texts: [String], _ noun: String) throws(StepFailure) {
         var total = 0
         for text in texts {
-            guard !text.utf8.contains(0) else {
+            guard !(text.utf8.withContiguousStorageIfAvailable { $0.contains(0) } ?? text.utf8.contains(0)) else {
                 throw StepFailure("R812", "a value with a NUL cannot be part of an \(noun)")
             }
             guard text.utf8.count <= StepValues.maximumArgumentLength else {

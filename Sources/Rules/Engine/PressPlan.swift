@@ -44,6 +44,8 @@ struct PressPlan: Sendable {
         var conditions: [Condition]
         /// The steps that perform the actions; never empty.
         var steps: [ActionStep]
+        /// True if a step publishes a message. How far the run goes then depends on the connection to the broker.
+        var publishes: Bool
         /// The actions; `nil` if the facts of the event are needed to decide whether or how they are performed.
         var constantActions: [Action]?
     }
@@ -82,6 +84,7 @@ extension PressPlan.PlannedRule {
         trigger = rule.triggers.indices.contains(match.trigger) ? rule.triggers[match.trigger] : nil
         conditions = rule.conditions
         self.steps = steps
+        publishes = !steps.allSatisfy(\.isExternal)
         guard conditions.isEmpty, steps.allSatisfy({ $0.isLiteral }) else { return }
         var values = StepValues(environment: EvaluationContext(), rule: id)
         constantActions = try? steps.map { try $0.action(&values) }

@@ -18,6 +18,9 @@ package struct PressPreview: Sendable {
     package var train: String
     /// In the order in which they start; never empty.
     package var runs: [PreviewedRun]
+
+    /// True if an action is a message.
+    package var publishes: Bool { runs.contains { $0.actions.contains(where: \.isMessage) } }
 }
 
 extension RuleEngine {
@@ -50,8 +53,7 @@ extension RuleEngine {
     ///
     /// - Returns: `nil` if the event starts no run, or if only `handle` knows what it starts.
     package mutating func preview(_ event: ButtonEvent, at now: Instant) -> PressPreview? {
-        guard !isStopped, isActing, initialEffects.isEmpty, world.brokerIsConnected, event.part == nil,
-            !event.wasQueued,
+        guard !isStopped, isActing, initialEffects.isEmpty, event.part == nil, !event.wasQueued,
             scheduler.isUndisturbed, kept.isEmpty(for: event.button),
             let entry = index.entryIndex(of: event.button), plans.indices.contains(entry), let plan = plans[entry],
             let (recognised, train) = recogniser.preview(
@@ -85,7 +87,7 @@ extension RuleEngine {
                     guard holds(rules[rule].conditions, cause, of: facts[0], at: now) else { continue }
                     actions = self.actions(of: rules[rule], cause, at: now)
                 }
-                guard let actions else { return nil }
+                guard let actions, world.brokerIsConnected || !rules[rule].publishes else { return nil }
                 let run = RunID(rawValue: scheduler.nextRun.rawValue &+ UInt64(runs.count))
                 runs.append(PressPreview.PreviewedRun(run: run, rule: rules[rule].id, actions: actions))
             }
