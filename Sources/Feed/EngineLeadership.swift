@@ -581,7 +581,7 @@ package struct EngineLeadership: Sendable {
         case .claiming, .leading:
             if claim > ourClaim { return standBy(at: now) }
             guard claim < ourClaim else { break }
-            // Two engines that claim with the same term have not led.
+            // An engine with our term claims at the same time as we do, and did not lead before.
             if claim.term < term, !isOurs(claim) {
                 heardFormer(claim.engine, claim.installation, silenceLimit, at: now)
             }
