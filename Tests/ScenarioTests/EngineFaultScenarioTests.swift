@@ -366,7 +366,7 @@ struct EngineFaultScenarioTests {
         // The site has heard of no claim but those of the first press.
         house.connect(last: 4, claimed: 2)
         let back = house.hearOwnClaim()
-        for claim in EngineHouse.claims(back) { house.take(.published(claim)) }
+        for id in EngineHouse.claimsAndDone(back) { house.take(.published(id)) }
         let events = EngineHouse.events(back).filter { $0["type"] == "interrupted" }
         #expect(events.count == 1)
         #expect(events.first?["data"]?["first_n"] == 3 && events.first?["data"]?["last_n"] == 4)

@@ -218,6 +218,14 @@ struct EngineHouse {
         }
     }
 
+    /// The messages among effects that claim messages of sites or say how far they are done. A broker acknowledges them in their order.
+    static func claimsAndDone(_ effects: [Hub.Effect]) -> [MessageID] {
+        effects.compactMap {
+            guard case .publish(let id, let message, _) = $0 else { return nil }
+            return message.topicName.hasSuffix("/cursor") || message.topicName.hasSuffix("/done") ? id : nil
+        }
+    }
+
     /// The events of the bridge among effects.
     static func events(_ effects: [Hub.Effect]) -> [JSONValue] {
         effects.compactMap {

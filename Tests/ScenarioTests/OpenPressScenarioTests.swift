@@ -65,7 +65,7 @@ struct OpenPressScenarioTests {
     }
 
     private static func acknowledge(_ effects: [Hub.Effect], _ house: inout EngineHouse) -> [Hub.Effect] {
-        EngineHouse.claims(effects).flatMap { house.take(.published($0)) }
+        EngineHouse.claimsAndDone(effects).flatMap { house.take(.published($0)) }
     }
 
     /// The connection ends, and what was not acknowledged fails.
@@ -76,7 +76,7 @@ struct OpenPressScenarioTests {
         return effects
     }
 
-    /// The same engine leads again, and all claims are acknowledged.
+    /// The same engine leads again, and all claims and messages about what is done are acknowledged.
     private static func comeBack(_ house: inout EngineHouse, last: Int, claimed: Int) -> [Hub.Effect] {
         var effects = house.connect(last: last, claimed: claimed)
         let back = house.hearOwnClaim()
