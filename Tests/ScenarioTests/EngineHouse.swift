@@ -121,10 +121,10 @@ struct EngineHouse {
         take(.messageReceived(topicName: topicName, payload: payload, retained: false))
     }
 
-    /// The broker acknowledges the claims among the effects.
+    /// The broker acknowledges what claims messages of sites, or says how far they are done, among the effects.
     @discardableResult
     mutating func acknowledge(_ effects: [Hub.Effect]) -> [Hub.Effect] {
-        Self.claims(effects).flatMap { take(.published($0)) }
+        Self.claimsAndDone(effects).flatMap { take(.published($0)) }
     }
 
     /// Connects to the broker, which retains the hello of the site.
@@ -230,6 +230,14 @@ struct EngineHouse {
     static func claims(_ effects: [Hub.Effect]) -> [MessageID] {
         effects.compactMap {
             if case .publish(let id, let message, _) = $0, message.topicName.hasSuffix("/cursor") { id } else { nil }
+        }
+    }
+
+    /// The messages among effects that claim messages of sites or say how far they are done. A broker acknowledges them in their order.
+    static func claimsAndDone(_ effects: [Hub.Effect]) -> [MessageID] {
+        effects.compactMap {
+            guard case .publish(let id, let message, _) = $0 else { return nil }
+            return message.topicName.hasSuffix("/cursor") || message.topicName.hasSuffix("/done") ? id : nil
         }
     }
 

@@ -63,7 +63,7 @@ struct OpenPressScenarioTests {
         return effects
     }
 
-    /// The same engine leads again, and all claims are acknowledged.
+    /// The same engine leads again, and all claims and messages about what is done are acknowledged.
     private static func comeBack(_ house: inout EngineHouse, last: Int, claimed: Int) -> [Hub.Effect] {
         var effects = house.connect(last: last, claimed: claimed)
         let back = house.hearOwnClaim()
