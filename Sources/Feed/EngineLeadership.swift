@@ -91,7 +91,8 @@ package struct EngineLeadership: Sendable {
         /// An engine on the topics of our share that has another number of shares, and its share; `nil` when it is gone or has
         /// ours.
         case otherShare(EngineShare?, of: String)
-        /// The claims of this engine do not come back from the broker; false when a message on their topic has arrived.
+        /// The claims of this engine, or its messages of `probe`, do not come back from the broker; false when a message on the topic of
+        /// the claims has arrived.
         case deaf(Bool)
         case setTimer(Instant)
         case cancelTimer
@@ -173,7 +174,8 @@ package struct EngineLeadership: Sendable {
     package var missesClaims: Bool { unheardClaims > 0 || unheardProbes > 0 }
     /// True if a message on the topic of the claims has arrived on this connection.
     private var hasHeardClaims = false
-    /// True from when our claims do not come back until a message on their topic arrives, also over connections.
+    /// True from when our claims, or the messages of `probe`, do not come back until a message on their topic arrives, also over
+    /// connections.
     package private(set) var isDeaf = false
     var canClaim: Bool { canRecord && !isDeaf }
     /// True if we stand by and have said on this connection that we could lead, so that another engine may have claimed for us.
