@@ -6,8 +6,8 @@ package import MQTTTopics
 /// | state       | on                                              | becomes     | and we                                   |
 /// |-------------|-------------------------------------------------|-------------|------------------------------------------|
 /// | standing by | the leader says `offline`, or is silent for its patience, or nothing is retained 5 s after connecting | claiming | publish our claim with a new term, and wait 1 s |
-/// | claiming    | the last claim heard is ours                    | leading     | lead, and say `online`                   |
-/// | claiming    | the former leader, before our claim comes back  | claiming    | wait for its patience, and publish our claim each second |
+/// | claiming    | the last claim heard is ours, and not older than our patience | leading | lead, and say `online`         |
+/// | claiming    | we hear the former leader before our claim comes back | claiming | wait for its patience, and publish our claim each second |
 /// | claiming, leading | a lower claim                             |             | publish ours again                       |
 /// | claiming, leading | a higher claim                            | standing by | stop at once; claim nothing for 2.5 s    |
 /// | claiming    | disconnected                                    | standing by |                                          |
@@ -91,7 +91,8 @@ package struct EngineLeadership: Sendable {
         /// An engine on the topics of our share that has another number of shares, and its share; `nil` when it is gone or has
         /// ours.
         case otherShare(EngineShare?, of: String)
-        /// The claims of this engine do not come back from the broker; false when a message on their topic has arrived.
+        /// The claims of this engine, or its messages of `probe`, do not come back from the broker; false when a message on the topic of
+        /// the claims has arrived.
         case deaf(Bool)
         case setTimer(Instant)
         case cancelTimer
@@ -173,7 +174,8 @@ package struct EngineLeadership: Sendable {
     package var missesClaims: Bool { unheardClaims > 0 || unheardProbes > 0 }
     /// True if a message on the topic of the claims has arrived on this connection.
     private var hasHeardClaims = false
-    /// True from when our claims do not come back until a message on their topic arrives, also over connections.
+    /// True from when our claims, or the messages of `probe`, do not come back until a message on their topic arrives, also over
+    /// connections.
     package private(set) var isDeaf = false
     var canClaim: Bool { canRecord && !isDeaf }
     /// True if we stand by and have said on this connection that we could lead, so that another engine may have claimed for us.
@@ -350,7 +352,7 @@ package struct EngineLeadership: Sendable {
         former = nil
     }
 
-    /// Until when we may act if we go on because of the claim that was heard last. Other engines count our silence from when they hear
+    /// Until when we may act if we lead because of the claim that was heard last. Other engines count our silence from when they hear
     /// the claim, and wait for `claimWait` more. A retained claim of an earlier connection does not say when it was published.
     private func leaseEnd(at now: Instant) -> Instant {
         min(now, confirmedAt.map { $0 + Self.claimWait } ?? now) + patience.limit
@@ -496,10 +498,13 @@ package struct EngineLeadership: Sendable {
             return claim(at: now)
         }
         if let former, now < former.until { return publishClaim(at: now) }
+        let leaseEnd = leaseEnd(at: now)
+        // This process was stopped after its claim had come back, so another engine may lead, whose claim is not read yet.
+        guard now < leaseEnd else { return publishClaim(at: now) }
         former = nil
         state = .leading
         cancelDeadlines()
-        deadlines.set(.lease, at: continues ? leaseEnd(at: now) : now + patience.limit)
+        deadlines.set(.lease, at: leaseEnd)
         effects.append(.lead(term: term, continues: continues))
         sayOnline(at: now)
     }

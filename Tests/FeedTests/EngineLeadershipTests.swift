@@ -515,6 +515,35 @@ struct EngineLeadershipTests {
         #expect(other.given(.timerFired).first == .lead(term: 8, continues: false))
     }
 
+    @Test("an engine that was stopped after its claim came back claims again, because another one may lead by then")
+    func stoppedBeforeLeading() {
+        var talk = Self.connected()
+        talk.wait(.seconds(5))
+        talk.given(.timerFired)
+        talk.given(Self.claim(1))
+        talk.wait(.seconds(11))
+        talk.when(.timerFired, expect: Self.claims(1), .setTimer(talk.now + .seconds(1)))
+        #expect(talk.machine.state == .claiming)
+        talk.given(Self.claim(1))
+        talk.wait(.seconds(1))
+        #expect(talk.given(.timerFired).first == .lead(term: 1, continues: false))
+    }
+
+    @Test("the lease of an engine that leads late counts from when it sent the claim that has come back")
+    func leadsLate() {
+        var talk = Self.connected()
+        talk.wait(.seconds(5))
+        talk.given(.timerFired)
+        let claimed = talk.now
+        talk.given(Self.claim(1))
+        talk.wait(.seconds(8))
+        #expect(talk.given(.timerFired).first == .lead(term: 1, continues: false))
+        talk.wait(claimed + .milliseconds(10_999) - talk.now)
+        #expect(!talk.machine.hasLapsed(at: talk.now))
+        talk.wait(.milliseconds(1))
+        #expect(talk.machine.hasLapsed(at: talk.now))
+    }
+
     @Test("a leader that was stopped and finds another one's claim stands by")
     func lapsed() {
         var talk = Self.leading()
