@@ -334,6 +334,25 @@ struct EngineFaultScenarioTests {
         #expect(house.status["engine"]?["state"] == "leading")
     }
 
+    @Test("no timer is left for messages that became too old while the process was stopped, when it connects")
+    func expiredWhileStopped() {
+        var house = EngineHouse(.lamp)
+        house.connect(last: 3)
+        house.lead()
+        let message = FeedMessage(number: 3, previous: 0, content: .lost)
+        let effects = house.hear("\(EngineHouse.site)/feed/\(EngineHouse.button)", message.encoded())
+        var events: [MessageID] = []
+        for case .publish(let id, let message, _) in effects where message.topicName == "a1/bridge/event" {
+            events.append(id)
+        }
+        #expect(events.count == 1)
+        house.take(.brokerDisconnected("the broker is gone"))
+        for id in events { house.take(.publishFailed(id, "the broker is gone")) }
+        house.pass(.seconds(4000))
+        // The house checks the hub after each input.
+        house.take(.brokerConnected)
+    }
+
     @Test("an engine whose claims the broker refuses says so, and not that it must not read them")
     func refusedLeadership() {
         var house = EngineHouse(.lamp)

@@ -94,7 +94,7 @@ extension Hub {
     }
 
     private mutating func scheduleExpiry() {
-        if let deadline = broker.earliestExpiry { setTimer(.outbox, at: deadline) }
+        if let deadline = broker.earliestExpiry { setTimer(.outbox, at: deadline) } else { cancelTimer(.outbox) }
     }
 
     /// Sends the messages that wait, as many as may be in flight.

@@ -238,6 +238,21 @@ struct EnginesStoryTests {
         #expect(problems() == [])
     }
 
+    @Test("the next engine has to end a hold only if the button says that it is one")
+    func endOfHoldByNextEngine() {
+        for isHold in [true, false] {
+            let press = EnginesWorld.Press(button: EnginesWorld.attic, number: 1)
+            var account = EnginesWorld.Account()
+            account.led(in: 1)
+            account.made(press)
+            if isHold { account.isHold(press) }
+            account.done(.holdBegins(press))
+            #expect(account.broken(waiting: [], .standard).count == 1)
+            account.led(in: 2)
+            #expect(account.broken(waiting: [], .standard).count == (isHold ? 1 : 0))
+        }
+    }
+
     @Test("the stories notice engines whose claims are lost")
     func lostClaims() {
         let stories = (1...20).lazy.map { EnginesStory(seed: $0, features: Self.features, losesClaims: true) }

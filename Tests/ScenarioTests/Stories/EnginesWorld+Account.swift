@@ -77,6 +77,9 @@ extension EnginesWorld {
         private var term = 0
         /// The number of terms that have begun since a hold was told; `nil` if its end was told, or cannot be.
         private var termsSinceHold: Int?
+        /// The presses that are holds by the button's own account. An engine also tells a hold if the release of another press is late. The
+        /// engine that leads next reports this press, and the release does not say that it ends a hold.
+        private var holds: Set<Press> = []
         /// The hold that was told last.
         private var hold: Press?
         /// The holds whose releases were lost with a disk, perhaps while the message of the hold was still on its way to an engine.
@@ -84,6 +87,7 @@ extension EnginesWorld {
 
         mutating func note(_ problem: String) { problems.append(problem) }
         mutating func made(_ press: Press) { fates[press] = Fate() }
+        mutating func isHold(_ press: Press) { holds.insert(press) }
         mutating func wentWithDisk(_ press: Press) { fates[press]?.wentWithDisk = true }
 
         mutating func releaseWentWithDisk(of hold: Press) {
@@ -96,11 +100,13 @@ extension EnginesWorld {
             if entry.isRelease { releases.insert(place) } else { releases.remove(place) }
         }
 
-        /// An engine claims to lead. The one that leads next ends a hold that was told, and the one after that does not know of it.
+        /// An engine claims to lead. The one that leads next ends a hold that was told if the button says that it is one, and the one
+        /// after that does not know of it.
         mutating func led(in term: Int) {
             guard term > self.term else { return }
             self.term = term
-            termsSinceHold = termsSinceHold.flatMap { $0 == 0 ? 1 : nil }
+            let isHold = hold.map { holds.contains($0) } ?? false
+            termsSinceHold = termsSinceHold.flatMap { $0 == 0 && isHold ? 1 : nil }
         }
 
         /// An engine reports that the message at a place may have had no effect.

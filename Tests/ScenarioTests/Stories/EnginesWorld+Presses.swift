@@ -164,7 +164,9 @@ extension EnginesWorld {
         case .longClick: press(button, part, [(.down, 600), (.up(.click), 700)], site, isTogether)
         case .hold:
             guard button == Self.attic else { break }
-            pad.held = press(button, part, [(.down, 600), (.hold(ofSecondPress: false), 1000)], site, isTogether)
+            let held = press(button, part, [(.down, 600), (.hold(ofSecondPress: false), 1000)], site, isTogether)
+            pad.held = held
+            account.isHold(held)
         }
     }
 

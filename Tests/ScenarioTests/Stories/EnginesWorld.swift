@@ -36,8 +36,8 @@ struct EnginesWorld {
         static let hastyMoves = Features(rawValue: 64)
         /// A site dies together with an engine, and stays away for a while.
         static let absence = Features(rawValue: 128)
-        /// A hold that was told has to end, also if another engine leads then, unless a second one has led meanwhile, or the message of
-        /// the release is reported, or lost with a disk.
+        /// A hold that was told has to end, also if another engine leads then and the button says that it is a hold, unless a second one
+        /// has led meanwhile, or the message of the release is reported, or lost with a disk.
         static let ends = Features(rawValue: 256)
         /// Nothing of `hall` and `dial` is acted on after it was reported.
         static let order = Features(rawValue: 512)
