@@ -16,12 +16,17 @@ import Synchronization
 final class BenchProcess {
     private static let program = "/bin/true"
     private static let button = "bench"
+    /// The nanoseconds for which the daemon pauses after the actions of a press.
+    private static let pause: Int64 = 400_000
 
     private let loop: EventLoop
     private let processes: ProcessEdge
     private let rounds: Int
     private let finished: @ReactorActor (Result<[BenchTable.Section], Failure>) -> Void
     private var house: BenchHouse
+    /// The effects of the press that follow the start of its program, during the pause.
+    private var rest: [Hub.Effect] = []
+    private var pauseTimer: Timer?
     private var started: [Double] = [], ended: [Double] = []
     private var bareStarted: [Double] = [], bareEnded: [Double] = []
     private var guardedStarted: [Double] = []
@@ -63,7 +68,10 @@ final class BenchProcess {
         }
     }
 
-    func start() { next() }
+    func start() {
+        pauseTimer = loop.timer { [unowned self] in completePress() }
+        next()
+    }
 
     private func next() {
         guard ended.count < rounds else { return finish() }
@@ -122,7 +130,13 @@ final class BenchProcess {
         }
         // The call that starts a program returns when the program's own code begins.
         started.append(Double((clock.now - began).nanoseconds))
+        self.rest = rest
+        pauseTimer?.set(at: loop.nanosecondsSinceBoot + Self.pause)
+    }
+
+    private func completePress() {
         house.carryOut(rest)
+        rest = []
     }
 
     private func startShell() throws(Failure) {
@@ -182,6 +196,7 @@ final class BenchProcess {
         guard result.status == .exited(0) else {
             return finished(.failure(Failure(.unavailable, "A program failed: \(result.status).")))
         }
+        completePress()
         house.give(.jobEnded(id, .process(result)))
         loop.onNextTurn { [weak self] in
             guard let self else { return }
