@@ -15,6 +15,16 @@ struct JobsTests {
         return jobs
     }
 
+    @Test("a variable of a step takes the place of the configuration's, whatever character its value begins with")
+    func variables() {
+        let configuration = HubConfiguration(
+            version: "test", processEnvironment: ["PATH=/bin", "LANG=C", "TZ=UTC", "USER=tryck"])
+        let action = ProcessAction(
+            arguments: ["notify"], environment: ["TRYCK_RULE=a", "LANG=\u{301}", "T=", "USER2=b", "PATH="])
+        let request = ProcessRequest(action, in: configuration)
+        #expect(request.environment == ["TZ=UTC", "USER=tryck"] + action.environment)
+    }
+
     @Test("a cancelled program remains until it has ended, because clients see its end; no step waits for it")
     func program() throws {
         var jobs = Self.jobs(.process(ProcessAction(arguments: ["true"])))
