@@ -108,8 +108,15 @@ struct SeveralRadiosTests {
             house.adapter("cellar"), "{esphome: \"127.0.0.1:\(ports[0])\", key: !secret wrong, name: one}",
             "{esphome: \"127.0.0.1:\(ports[1])\", name: two}", "{esphome: \"127.0.0.1:\(ports[2])\", name: three}",
         ])
-        try house.workshop.wait {
-            try house.radios().map { $0["fault"]?.stringValue } == [nil, "wrong_key", "wrong_key", "taken"]
+        var radios: [JSONValue] = []
+        do {
+            try house.workshop.wait {
+                radios = try house.radios()
+                return radios.map { $0["fault"]?.stringValue } == [nil, "wrong_key", "wrong_key", "taken"]
+            }
+        } catch {
+            Issue.record("the radios are \(radios)")
+            throw error
         }
         let program = try house.workshop.tryck(["radios"])
         #expect(try program.status() == 1)
