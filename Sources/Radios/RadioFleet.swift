@@ -107,9 +107,9 @@ package struct RadioFleet: Sendable {
     }
 
     /// The number of advertisements of buttons that the radio received in the last full minute; `nil` if an adapter is the only
-    /// radio, or is shared: it connects to expected buttons by itself and does not report their advertisements.
+    /// radio: its controller connects to expected buttons by itself and does not report their advertisements.
     package func heardPerMinute(_ id: RadioID, at now: Instant) -> Int? {
-        isAlone || self[id].isShared ? nil : heardCounts[Int(id.rawValue)].perMinute(at: now)
+        isAlone ? nil : heardCounts[Int(id.rawValue)].perMinute(at: now)
     }
 
     /// Removes and returns the time at which a radio was told to connect to a button; `nil` for a radio that connects by
@@ -216,15 +216,12 @@ package struct RadioFleet: Sendable {
         }
     }
 
-    /// Makes the radios listen in the background while an expected button has no link, so that a radio that is not the home of the
-    /// button can take it over. A shared adapter listens only when the owner says so. BlueZ would scan actively, which costs other
-    /// programs radio time for as long as a button is away, and would not report a paired button, which advertises no service.
+    /// Makes all radios listen in the background while an expected button has no link, so that a radio that is not the home of the
+    /// button can take it over.
     private mutating func tellListening(at now: Instant) {
         let isMissing = expected.contains { button in !links.contains { $0.address == button.address } }
-        let background = listening == .off && isMissing ? RadioListening.background : listening
-        for id in ids {
-            let wanted = self[id].isShared ? listening : background
-            guard told[Int(id.rawValue)].listening != wanted else { continue }
+        let wanted = listening == .off && isMissing ? RadioListening.background : listening
+        for id in ids where told[Int(id.rawValue)].listening != wanted {
             told[Int(id.rawValue)].listening = wanted
             advance(id, .perform(.listen(wanted)), at: now)
         }

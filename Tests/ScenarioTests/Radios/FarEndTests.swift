@@ -168,27 +168,6 @@ struct FarEndTests {
         #expect(Self.presses(&house) == [2, 0])
     }
 
-    @Test(
-        "BlueZ beside an adapter does not search while a button is away for ten minutes, because a search costs all programs radio time",
-        arguments: [[HouseRadio.adapter, .bluez], [.bluez, .adapter]])
-    func quietAdapter(kinds: [HouseRadio]) {
-        var house = Household(kinds: kinds)
-        house.pairAll()
-        house.reach("hall", false)
-        house.wait(.seconds(60))
-        var searches = 0
-        for _ in 0..<54 {
-            house.wait(.seconds(10))
-            if house.isAnyDiscovering { searches += 1 }
-        }
-        #expect(searches == 0)
-        house.reach("hall", true)
-        house.press("hall", .click)
-        house.wait(.seconds(20))
-        #expect(Self.presses(&house) == [0, 1])
-        #expect(house.violations.isEmpty)
-    }
-
     @Test("BlueZ connects a button soon after its adapter has refused a further link twice")
     func refusedLink() {
         var house = Household(kinds: [.bluez])
