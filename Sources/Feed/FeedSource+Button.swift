@@ -37,7 +37,8 @@ extension FeedSource {
         /// The first and the last message that this engine has reported as interrupted on this connection, until the broker has
         /// acknowledged the `done` that follows the report, and so has the report.
         private(set) var reported: ClosedRange<Int>?
-        /// The same of connections that have ended: the broker may not have the report.
+        /// The first and the last message that this engine has reported as interrupted on connections that have ended before the broker
+        /// acknowledged the `done` behind the report. The broker may not have the report.
         private var lostReport: ClosedRange<Int>?
         /// When each message was taken that is open or unconfirmed, in order.
         private(set) var taken: [Taken] = []

@@ -51,8 +51,8 @@ extension FeedSource {
         // A claim with the number 0 is recorded here, because it belongs to no message that would record it.
         if button.claim?.number == 0 { record(key) }
         ask(key, at: now)
-        // What is done follows the report at once, so that its acknowledgement proves that the broker has the report, and precedes
-        // those of later claims.
+        // `done` is published right behind the report. When the broker acknowledges `done`, it therefore has the report, too, and it
+        // does so before it acknowledges later claims.
         if reports.isEmpty { doneChanged(key, at: now) } else { publishDone(key, at: now) }
     }
 

@@ -106,8 +106,8 @@ struct RadioChoice: Sendable {
 
         var isReady: Bool { info != nil }
         var connectsByItself: Bool { info?.connectsByItself ?? false }
-        /// How long the radio may take to connect a button of which it is the home after another radio has heard the button; `nil` if it
-        /// does not connect by itself.
+        /// How long another radio that has heard a button waits for this radio, which is the button's home, to connect it; `nil` if this
+        /// radio does not connect by itself.
         var patience: Duration? { connectsByItself ? info?.connectionTime : nil }
     }
 

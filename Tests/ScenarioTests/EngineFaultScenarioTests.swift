@@ -281,7 +281,7 @@ struct EngineFaultScenarioTests {
         #expect(world.leaders == [1])
     }
 
-    @Test("a stand-by that may read states and not claims is at fault while the leader leads, and stops it never")
+    @Test("a stand-by that may read states and not claims is at fault while the leader leads, and never stops it")
     func hearsOnlyStates() {
         var world = EnginesOnBroker([
             EngineHouse(.lamp, name: "a1", installation: "00ff"), EngineHouse(.lamp, name: "a2", installation: "00aa"),
