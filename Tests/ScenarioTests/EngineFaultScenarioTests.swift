@@ -173,13 +173,18 @@ struct EngineFaultScenarioTests {
     // MARK: Two engines
 
     /// Two engines of which the first leads, after 10 s.
-    private static func pair(names: [String] = ["a1", "a2"], standByRules: HouseRules = .lamp) -> EnginesOnBroker {
+    private static func pair(
+        names: [String] = ["a1", "a2"], standByRules: HouseRules = .lamp, deaf: Set<Int> = [],
+        hearsOnlyStates: Set<Int> = []
+    ) -> EnginesOnBroker {
         var world = EnginesOnBroker([
             EngineHouse(.lamp, name: names[0], installation: "00ff"),
             EngineHouse(standByRules, name: names[1], installation: "00aa"),
         ])
         world.connect(0)
         world.wait(.seconds(7))
+        world.deaf = deaf
+        world.hearsOnlyStates = hearsOnlyStates
         world.connect(1)
         world.wait(.seconds(3.5))
         return world
@@ -251,13 +256,7 @@ struct EngineFaultScenarioTests {
 
     @Test("an engine that may write claims and not read them is at fault until it may, and the good leader leads again")
     func deafStandBy() {
-        var world = EnginesOnBroker([
-            EngineHouse(.lamp, name: "a1", installation: "00ff"), EngineHouse(.lamp, name: "a2", installation: "00aa"),
-        ])
-        world.connect(0)
-        world.wait(.seconds(7))
-        world.deaf = [1]
-        world.connect(1)
+        var world = Self.pair(deaf: [1])
         world.wait(.seconds(60))
         #expect(world.leaders == [0])
         #expect(world.engineStatus(0)["fault"] == .null)
@@ -283,14 +282,8 @@ struct EngineFaultScenarioTests {
 
     @Test("a stand-by that may read states and not claims is at fault while the leader leads, and never stops it")
     func hearsOnlyStates() {
-        var world = EnginesOnBroker([
-            EngineHouse(.lamp, name: "a1", installation: "00ff"), EngineHouse(.lamp, name: "a2", installation: "00aa"),
-        ])
-        world.connect(0)
-        world.wait(.seconds(7))
-        world.hearsOnlyStates = [1]
-        world.connect(1)
-        world.wait(.seconds(19))
+        var world = Self.pair(hearsOnlyStates: [1])
+        world.wait(.seconds(15.5))
         #expect(world.engineStatus(1)["fault"] == .null)
         world.wait(.seconds(5))
         #expect(world.leaders == [0])
