@@ -268,29 +268,6 @@ struct FarEndTests {
     }
 
     @Test(
-        "A link that BlueZ reports when its button has just been given to another radio stays, and the press arrives once"
-    )
-    func lateLinkOfBlueZ() {
-        var house = Household(kinds: [.bluez, .adapter])
-        house.signal("kitchen", 1, nil)
-        house.pairAll()
-        house.breakButton("kitchen", .dropLink)
-        house.wait(.seconds(15))
-        // The kernel connects to the button, and says so when the button is already given to the adapter.
-        house.breakAdapter(.delayConnectionComplete(.milliseconds(900)), 0)
-        house.press("kitchen", .click)
-        house.signal("kitchen", 1, -50)
-        house.wait(.milliseconds(60))
-        house.signal("kitchen", 0, -70)
-        house.wait(.seconds(3))
-        #expect(Self.presses(&house) == [1, 0])
-        house.press("kitchen", .click)
-        house.wait(.seconds(2))
-        #expect(Self.presses(&house) == [2, 0])
-        #expect(house.violations.isEmpty)
-    }
-
-    @Test(
         "A proxy that hears a button and connects none of them is named, with what can be done, until it connects one")
     func refusing() throws {
         var house = Household(kinds: [.proxy])
