@@ -171,17 +171,20 @@ package struct RadioInfo: Hashable, Sendable {
     package var connectsByItself: Bool
     /// How long a radio that connects by itself may take from an advertisement of an expected button until it reports the link.
     package var connectionTime: Duration
+    /// True if other programs use the radio too, so that it does not listen for buttons in the background.
+    package var isShared: Bool
     /// A description of the device for users: `ESPHome 2026.6.5`; empty for an adapter of this machine.
     package var description: String
 
     package init(
         address: BluetoothAddress, acceptListSize: Int, connectsByItself: Bool = true,
-        connectionTime: Duration = .milliseconds(150), description: String = ""
+        connectionTime: Duration = .milliseconds(150), isShared: Bool = false, description: String = ""
     ) {
         self.address = address
         self.acceptListSize = acceptListSize
         self.connectsByItself = connectsByItself
         self.connectionTime = connectionTime
+        self.isShared = isShared
         self.description = description
     }
 }

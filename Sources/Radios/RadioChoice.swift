@@ -24,6 +24,10 @@ import ButtonModel
 ///
 /// While the home of a button is not ready, the best other radio looks for it. A radio that was lost is trusted again when
 /// it has been ready for 60 s.
+///
+/// A radio that other programs share does not listen, so it cannot take over a button that was carried to it. When a button has had
+/// no link for a minute, such a radio looks for it in place of the home, and several of them take turns of a minute. Where there
+/// is none, nothing changes.
 struct RadioChoice: Sendable {
     enum Effect: Hashable, Sendable {
         /// The result of `radio(for:)` may have changed for some buttons.
@@ -38,6 +42,8 @@ struct RadioChoice: Sendable {
         case button(BluetoothAddress)
         /// A radio that was lost is trusted again.
         case trust(RadioID)
+        /// A button has had no link for long, so the next shared radio looks for it.
+        case turn(BluetoothAddress)
     }
 
     static let attemptLimit = Duration.milliseconds(1500)
@@ -47,6 +53,8 @@ struct RadioChoice: Sendable {
     /// How long a radio that did not connect a button is left out for it, if no other radio hears the button.
     static let shortFailureTime = Duration.milliseconds(300)
     static let trustDelay = Duration.seconds(60)
+    /// How long a button has had no link before a shared radio looks for it, and how long that one does before it is the next one's turn.
+    static let turnTime = Duration.seconds(60)
     /// The age of a signal, and of a failure to connect, from which it does not count, because the button may be elsewhere by then.
     static let signalAge = Duration.seconds(15 * 60)
     /// The age of an advertisement from which no attempt to connect is made, because the button may have stopped advertising. An
@@ -82,6 +90,8 @@ struct RadioChoice: Sendable {
         /// The only radio that may connect to the button until it has connected.
         var pinned: RadioID?
         var home: RadioID?
+        /// The shared radio that looks for the button in place of its home, because the button has had no link for long.
+        var turn: RadioID?
         /// The radio of the last link.
         var previous: RadioID?
         /// True if it was forgotten while it had a link.
@@ -106,6 +116,8 @@ struct RadioChoice: Sendable {
 
         var isReady: Bool { info != nil }
         var connectsByItself: Bool { info?.connectsByItself ?? false }
+        /// True if other programs use the radio too, so that it does not listen.
+        var isShared: Bool { info?.isShared ?? false }
         /// How long another radio that has heard a button waits for this radio, which is the button's home, to connect it; `nil` if this
         /// radio does not connect by itself.
         var patience: Duration? { connectsByItself ? info?.connectionTime : nil }
@@ -129,13 +141,15 @@ struct RadioChoice: Sendable {
 
     /// Replaces the buttons to connect to. What is known of a button that is not among them any more is kept, until
     /// `forget`, because it may be expected again after a delay.
-    mutating func expect(_ addresses: Set<BluetoothAddress>) {
+    mutating func expect(_ addresses: Set<BluetoothAddress>, at now: Instant) {
         for address in addresses {
             buttons[address, default: Button()].isExpected = true
             buttons[address]?.isForgotten = false
+            awaitTurn(of: address, at: now)
         }
         for (address, button) in buttons where button.isExpected && !addresses.contains(address) {
             buttons[address]?.isExpected = false
+            endTurn(of: address)
             switch button.state {
             case .considered, .trying, .waiting: rest(address)
             case .away, .linked: break
@@ -168,6 +182,7 @@ struct RadioChoice: Sendable {
     mutating func forget(_ address: BluetoothAddress) {
         guard let button = buttons[address] else { return }
         deadlines.cancel(.button(address))
+        endTurn(of: address)
         guard case .linked = button.state else { return buttons[address] = nil }
         buttons[address]?.home = nil
         buttons[address]?.isForgotten = true
@@ -180,6 +195,7 @@ struct RadioChoice: Sendable {
             self[id].isTrusted = false
             deadlines.set(.trust(id), at: now + Self.trustDelay)
         }
+        for address in buttons.keys { awaitTurn(of: address, at: now) }
         effects.append(.assignmentChanged)
     }
 
@@ -235,6 +251,7 @@ struct RadioChoice: Sendable {
         self[id].attempts.remove(address)
         guard let button = buttons[address] else { return }
         deadlines.cancel(.button(address))
+        endTurn(of: address)
         buttons[address]?.failures[id] = nil
         buttons[address]?.pinned = nil
         buttons[address]?.state = .linked(id)
@@ -267,6 +284,7 @@ struct RadioChoice: Sendable {
         }
         buttons[address]?.previous = id
         rest(address)
+        awaitTurn(of: address, at: now)
         effects.append(.assignmentChanged)
     }
 
@@ -288,6 +306,12 @@ struct RadioChoice: Sendable {
             case .trust(let id):
                 self[id].isTrusted = true
                 effects.append(.assignmentChanged)
+            case .turn(let address):
+                let before = searching(for: address, at: now)
+                let shared = ids.filter { self[$0].isShared }
+                buttons[address]?.turn = shared.first { id in before.map { $0 < id } ?? true } ?? shared.first
+                effects.append(.assignmentChanged)
+                if shared.count > 1 { awaitTurn(of: address, at: now) }
             case .button(let address):
                 switch buttons[address]?.state {
                 case .considered: decide(address, at: now)
@@ -313,12 +337,26 @@ struct RadioChoice: Sendable {
 
     /// The radio that looks for a button, or has it; `nil` while none is ready.
     func radio(for address: BluetoothAddress, at now: Instant) -> RadioID? {
-        let button = buttons[address]
-        switch button?.state {
-        case .linked(let id), .trying(let id), .waiting(let id): return id
-        case .away, .considered, nil: break
+        switch buttons[address]?.state {
+        case .linked(let id), .trying(let id), .waiting(let id): id
+        case .away, .considered, nil: searching(for: address, at: now)
         }
+    }
+
+    /// True if a shared radio goes on looking for a button while another one tries to connect it. If it were told to stop, it
+    /// would end a link that is just coming up.
+    func keepsLooking(_ id: RadioID, for address: BluetoothAddress, at now: Instant) -> Bool {
+        switch buttons[address]?.state {
+        case .trying, .waiting: self[id].isShared && searching(for: address, at: now) == id
+        case .away, .considered, .linked, nil: false
+        }
+    }
+
+    /// The radio that looks for a button as long as no other one has taken over; `nil` while none is ready.
+    private func searching(for address: BluetoothAddress, at now: Instant) -> RadioID? {
+        let button = buttons[address]
         if let pinned = button?.pinned { return self[pinned].isReady ? pinned : nil }
+        if let turn = button?.turn, self[turn].isReady { return turn }
         if let home = button?.home, self[home].isReady, self[home].isTrusted { return home }
         let ready = ids.filter { self[$0].isReady }
         let trusted = ready.filter { self[$0].isTrusted }
@@ -399,6 +437,20 @@ struct RadioChoice: Sendable {
 
     private func linkCount(of id: RadioID) -> Int { buttons.values.count { $0.state == .linked(id) } }
 
+    /// A button without a link waits until it is the turn of the next shared radio to look for it.
+    private mutating func awaitTurn(of address: BluetoothAddress, at now: Instant) {
+        guard let button = buttons[address], button.isExpected, deadlines.deadline(of: .turn(address)) == nil,
+            ids.contains(where: { self[$0].isShared })
+        else { return }
+        if case .linked = button.state { return }
+        deadlines.set(.turn(address), at: now + Self.turnTime)
+    }
+
+    private mutating func endTurn(of address: BluetoothAddress) {
+        buttons[address]?.turn = nil
+        deadlines.cancel(.turn(address))
+    }
+
     private mutating func rest(_ address: BluetoothAddress) {
         buttons[address]?.state = .away
         deadlines.cancel(.button(address))
@@ -428,6 +480,8 @@ struct RadioChoice: Sendable {
             for (address, button) in buttons {
                 if button.isForgotten { expect(button.home == nil, "\(address) is forgotten and has a home") }
                 let hasDeadline = deadlines.deadline(of: .button(address)) != nil
+                let hasTurn = button.turn != nil || deadlines.deadline(of: .turn(address)) != nil
+                expect(!hasTurn || button.isExpected, "\(address) is looked for in turn and not expected")
                 switch button.state {
                 case .away: expect(!hasDeadline, "\(address) is away and has a deadline")
                 case .considered: expect(hasDeadline, "\(address) is considered without a deadline")
@@ -435,7 +489,7 @@ struct RadioChoice: Sendable {
                     expect(hasDeadline, "\(address) waits for a radio without a deadline")
                     expect(self[id].isReady, "\(address) waits for a radio that is lost")
                 case .linked(let id):
-                    expect(!hasDeadline, "\(address) has a link and a deadline")
+                    expect(!hasDeadline && !hasTurn, "\(address) has a link and a deadline")
                     expect(linked[address] == id, "\(address) has no link to its radio")
                 }
             }

@@ -107,9 +107,9 @@ package struct RadioFleet: Sendable {
     }
 
     /// The number of advertisements of buttons that the radio received in the last full minute; `nil` if an adapter is the only
-    /// radio: its controller connects to expected buttons by itself and does not report their advertisements.
+    /// radio, or is shared: it connects to expected buttons by itself and does not report their advertisements.
     package func heardPerMinute(_ id: RadioID, at now: Instant) -> Int? {
-        isAlone ? nil : heardCounts[Int(id.rawValue)].perMinute(at: now)
+        isAlone || self[id].isShared ? nil : heardCounts[Int(id.rawValue)].perMinute(at: now)
     }
 
     /// Removes and returns the time at which a radio was told to connect to a button; `nil` for a radio that connects by
@@ -161,7 +161,7 @@ package struct RadioFleet: Sendable {
         case .expect(let expected, let unwanted, _):
             self.expected = expected
             self.unwanted = unwanted
-            choice.expect(Set(expected.map(\.address)))
+            choice.expect(Set(expected.map(\.address)), at: now)
             tell(at: now)
         case .write(let id, _), .disconnect(let id), .update(let id, _), .measureSignal(let id),
             .keepDiscovery(let id):
@@ -206,9 +206,16 @@ package struct RadioFleet: Sendable {
         for id in ids {
             let place = Int(id.rawValue)
             var next = told[place]
-            next.expected = zip(expected, assigned).filter { $0.1 == id }.map(\.0)
+            next.expected = []
+            next.elsewhere = []
+            for (button, radio) in zip(expected, assigned) {
+                if radio == id || choice.keepsLooking(id, for: button.address, at: now) {
+                    next.expected.append(button)
+                } else if radio != nil {
+                    next.elsewhere.append(button.address)
+                }
+            }
             next.unwanted = unwanted
-            next.elsewhere = zip(expected, assigned).filter { $0.1 != id && $0.1 != nil }.map(\.0.address)
             guard next != told[place] else { continue }
             told[place] = next
             advance(
@@ -216,12 +223,15 @@ package struct RadioFleet: Sendable {
         }
     }
 
-    /// Makes all radios listen in the background while an expected button has no link, so that a radio that is not the home of the
-    /// button can take it over.
+    /// Makes the radios listen in the background while an expected button has no link, so that a radio that is not the home of the
+    /// button can take it over. A shared radio listens only when the owner says so: BlueZ would scan actively, which costs other
+    /// programs radio time for as long as a button is away, and would not report a paired button, which advertises no service.
     private mutating func tellListening(at now: Instant) {
         let isMissing = expected.contains { button in !links.contains { $0.address == button.address } }
-        let wanted = listening == .off && isMissing ? RadioListening.background : listening
-        for id in ids where told[Int(id.rawValue)].listening != wanted {
+        let background = listening == .off && isMissing ? RadioListening.background : listening
+        for id in ids {
+            let wanted = self[id].isShared ? listening : background
+            guard told[Int(id.rawValue)].listening != wanted else { continue }
             told[Int(id.rawValue)].listening = wanted
             advance(id, .perform(.listen(wanted)), at: now)
         }

@@ -59,6 +59,9 @@ package struct RadioMachine: Sendable {
     /// True if a notification of a button may be lost on its way: in a proxy whose buffers are full.
     var mayLoseNotifications: Bool { choice == .esphome }
 
+    /// True for an adapter that other programs use, too, through BlueZ.
+    var isShared: Bool { choice == .bluez }
+
     package mutating func handle(_ input: RadioInput, at now: Instant) -> [RadioEffect] {
         guard choice != .esphome else { return esphome.handle(input, at: now) }
         switch input {

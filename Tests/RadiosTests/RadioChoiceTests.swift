@@ -21,7 +21,7 @@ struct RadioChoiceTests {
                     address: BluetoothAddress(rawValue: UInt64(place)), acceptListSize: 8,
                     connectsByItself: connectsByItself), at: start)
         }
-        choice.expect([button])
+        choice.expect([button], at: start)
         _ = choice.takeEffects()
         return choice
     }
@@ -68,6 +68,74 @@ struct RadioChoiceTests {
         #expect(choice.radio(for: Self.button, at: Self.after(1499)) == Self.one)
         choice.timerFired(at: Self.after(1500))
         #expect(choice.radio(for: Self.button, at: Self.after(1500)) == Self.two)
+    }
+
+    /// A choice of ready radios that expects the button and whose home is the first.
+    ///
+    /// - Parameter shared: whether each radio is shared, as BlueZ is.
+    private static func choice(shared: [Bool]) -> RadioChoice {
+        var choice = RadioChoice(count: shared.count)
+        choice.expect([button], at: start)
+        for (place, isShared) in shared.enumerated() {
+            choice.ready(
+                RadioID(rawValue: UInt8(place)),
+                RadioInfo(
+                    address: BluetoothAddress(rawValue: UInt64(place)), acceptListSize: 8,
+                    connectionTime: .milliseconds(isShared ? 500 : 150), isShared: isShared), at: start)
+        }
+        link(&choice, one, at: start)
+        return choice
+    }
+
+    @Test("A button without a link for a minute is looked for by the radios that cannot listen, in turns of a minute")
+    func turns() {
+        for (shared, expected) in [
+            ([false, true], [0, 1, 1, 1]), ([false, true, true], [0, 1, 2, 1]), ([true, true], [0, 1, 0, 1]),
+            ([true, false], [0, 0, 0, 0]), ([false, false], [0, 0, 0, 0]),
+        ] {
+            var choice = Self.choice(shared: shared)
+            var found: [Int] = []
+            for minute in 0..<4 {
+                let now = Self.start + .seconds(60 * minute)
+                choice.timerFired(at: now)
+                found.append(Int(choice.radio(for: Self.button, at: now)?.rawValue ?? 99))
+                _ = choice.takeEffects()
+            }
+            #expect(found == expected, "\(shared)")
+            #expect(choice.problems(linked: [:]).isEmpty)
+            #expect((choice.deadlines.earliest != nil) == (shared.count { $0 } > 1), "\(shared)")
+            // A link ends the turn, and the home looks for the button again.
+            choice.connected(Self.button, by: Self.one)
+            #expect(choice.problems(linked: [Self.button: Self.one]).isEmpty)
+            choice.disconnected(Self.button, from: Self.one, wasAttached: true, at: Self.after(300_000))
+            #expect(choice.radio(for: Self.button, at: Self.after(300_000)) == Self.one)
+        }
+    }
+
+    @Test("In the turn of another radio the home that hears the button connects it half a second later")
+    func turnAtHome() {
+        var choice = Self.choice(shared: [false, true])
+        choice.timerFired(at: Self.after(60_000))
+        choice.heard(Self.button, by: Self.one, -60, isNew: false, at: Self.after(70_000))
+        choice.timerFired(at: Self.after(70_499))
+        #expect(choice.radio(for: Self.button, at: Self.after(70_499)) == Self.two)
+        choice.timerFired(at: Self.after(70_500))
+        #expect(choice.radio(for: Self.button, at: Self.after(70_500)) == Self.one)
+    }
+
+    @Test("A shared radio goes on looking for its button while another one tries, until that one has the link")
+    func keepsLooking() {
+        for isShared in [true, false] {
+            var choice = Self.choice(shared: [isShared, false])
+            choice.heard(Self.button, by: Self.two, -60, isNew: false, at: Self.after(1000))
+            #expect(!choice.keepsLooking(Self.one, for: Self.button, at: Self.after(1000)))
+            choice.timerFired(at: Self.after(1500))
+            #expect(choice.radio(for: Self.button, at: Self.after(1500)) == Self.two)
+            #expect(choice.keepsLooking(Self.one, for: Self.button, at: Self.after(1500)) == isShared)
+            #expect(!choice.keepsLooking(Self.two, for: Self.button, at: Self.after(1500)))
+            choice.connected(Self.button, by: Self.two)
+            #expect(!choice.keepsLooking(Self.one, for: Self.button, at: Self.after(1600)))
+        }
     }
 
     @Test(
@@ -204,7 +272,7 @@ struct RadioChoiceTests {
         #expect(choice.takeEffects().contains(.attempt(Self.two, Self.button)))
         // Another button goes to the other proxy, because this one hears nothing while it connects.
         let other = BluetoothAddress(rawValue: 0x80E4_DA00_0002)
-        choice.expect([Self.button, other])
+        choice.expect([Self.button, other], at: Self.start)
         choice.heard(other, by: Self.one, -61, isNew: false, at: Self.start)
         choice.heard(other, by: Self.two, -60, isNew: false, at: Self.start)
         #expect(choice.takeEffects().contains(.attempt(Self.one, other)))
@@ -237,14 +305,14 @@ struct RadioChoiceTests {
         Self.link(&choice, Self.two, at: Self.start)
         choice.connected(Self.button, by: Self.two)
         choice.forget(Self.button)
-        choice.expect([])
+        choice.expect([], at: Self.start)
         choice.attached(Self.button, to: Self.two)
         _ = choice.takeEffects()
         #expect(choice.problems(linked: [Self.button: Self.two]).isEmpty)
         choice.disconnected(Self.button, from: Self.two, wasAttached: true, at: Self.start)
         _ = choice.takeEffects()
         #expect(choice.problems(linked: [:]).isEmpty)
-        choice.expect([Self.button])
+        choice.expect([Self.button], at: Self.start)
         #expect(choice.radio(for: Self.button, at: Self.start) == Self.one)
     }
 
@@ -264,12 +332,12 @@ struct RadioChoiceTests {
         let other = BluetoothAddress(rawValue: 0x80E4_DA00_0002)
         func chosen(endingEarly: Bool) -> RadioID? {
             var choice = Self.choice(false, false)
-            choice.expect([other])
+            choice.expect([other], at: Self.start)
             choice.heard(other, by: Self.two, -60, isNew: false, at: Self.start)
             choice.timerFired(at: Self.after(1500))
             if endingEarly { choice.attemptFailed(other, by: Self.two, at: Self.after(1600)) }
             choice.heard(Self.button, by: Self.one, -61, isNew: true, at: Self.after(2000))
-            choice.expect([Self.button, other])
+            choice.expect([Self.button, other], at: Self.after(2000))
             choice.heard(Self.button, by: Self.two, -60, isNew: false, at: Self.after(2000))
             return choice.radio(for: Self.button, at: Self.after(2000))
         }
@@ -283,7 +351,7 @@ struct RadioChoiceTests {
         func chosen(limit: Int) -> RadioID? {
             var choice = Self.choice(true, true, true)
             choice.limitChanged(Self.two, to: limit)
-            choice.expect(Set(others + [Self.button]))
+            choice.expect(Set(others + [Self.button]), at: Self.start)
             for other in others { choice.connected(other, by: Self.two) }
             choice.restore(home: Self.one, of: Self.button)
             choice.heard(Self.button, by: Self.two, -60, isNew: false, at: Self.start)
@@ -304,11 +372,11 @@ struct RadioChoiceTests {
         }
         let late = BluetoothAddress(rawValue: 0x9000)
         choice.heard(late, by: Self.two, -50, isNew: true, at: Self.start)
-        choice.expect([Self.button, late])
+        choice.expect([Self.button, late], at: Self.start)
         #expect(choice.radio(for: late, at: Self.start) == Self.one)
         let later = BluetoothAddress(rawValue: 0x9001)
         choice.heard(later, by: Self.two, -50, isNew: true, at: Self.after(61_000))
-        choice.expect([Self.button, later])
+        choice.expect([Self.button, later], at: Self.after(61_000))
         #expect(choice.radio(for: later, at: Self.after(61_000)) == Self.two)
     }
 }

@@ -139,6 +139,8 @@ struct Household {
     private var openRadios: Set<Int> = []
     let kinds: [HouseRadio]
     var radioCount: Int { kinds.count }
+    /// True while the bluetoothd of a radio searches for the hub.
+    var isAnyDiscovering: Bool { farEnds.values.contains(where: \.isDiscovering) }
     /// The programs between the hub and the controllers of radios, by the radios' numbers.
     private var farEnds: [Int: FarEnd] = [:]
     private var farInputs: [(radio: Int, input: FarEnd.Input)] = []

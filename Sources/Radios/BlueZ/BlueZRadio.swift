@@ -328,7 +328,7 @@ package struct BlueZRadio: Sendable {
                 .ready(
                     RadioInfo(
                         address: adapter.address, acceptListSize: Self.acceptListSize,
-                        connectionTime: Self.connectionTime)))
+                        connectionTime: Self.connectionTime, isShared: true)))
         case .setDiscoveryFilter(let adapter, _): self.call(.startDiscovery(adapter: adapter))
         case .startDiscovery:
             discovery = nextDiscovery

@@ -71,6 +71,9 @@ struct FarEnd: Sendable {
 
     var deadline: Instant? { bluetoothd?.deadlines.earliest ?? proxy?.deadlines.earliest }
 
+    /// True while bluetoothd searches for the hub.
+    var isDiscovering: Bool { bluetoothd?.isDiscovering ?? false }
+
     /// True if the hub can open a connection to it. The system bus is there without bluetoothd.
     var isReachable: Bool { proxy?.isReachable ?? true }
 }

@@ -168,6 +168,72 @@ struct FarEndTests {
         #expect(Self.presses(&house) == [2, 0])
     }
 
+    @Test(
+        "BlueZ beside an adapter does not search while a button is away for ten minutes, because a search costs all programs radio time",
+        arguments: [[HouseRadio.adapter, .bluez], [.bluez, .adapter]])
+    func quietAdapter(kinds: [HouseRadio]) {
+        var house = Household(kinds: kinds)
+        house.pairAll()
+        house.reach("hall", false)
+        house.wait(.seconds(60))
+        var searches = 0
+        for _ in 0..<54 {
+            house.wait(.seconds(10))
+            if house.isAnyDiscovering { searches += 1 }
+        }
+        #expect(searches == 0)
+        house.reach("hall", true)
+        house.press("hall", .click)
+        house.wait(.seconds(20))
+        #expect(Self.presses(&house) == [0, 1])
+        #expect(house.violations.isEmpty)
+    }
+
+    @Test(
+        "A button that is carried from another radio to BlueZ, which cannot listen, is connected there a minute later",
+        arguments: [HouseRadio.adapter, .proxy])
+    func carriedToBlueZ(from kind: HouseRadio) {
+        var house = Household(kinds: [kind, .bluez])
+        house.signal("kitchen", 1, nil)
+        house.pairAll()
+        house.press("kitchen", .click)
+        house.wait(.seconds(5))
+        #expect(Self.presses(&house) == [1, 0])
+        house.signal("kitchen", 0, nil)
+        house.signal("kitchen", 1, -60)
+        house.wait(.seconds(90))
+        let before = house.started.count
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        #expect(Self.presses(&house) == [2, 0])
+        #expect(house.started.count == before + 1)
+        // It is carried back.
+        house.signal("kitchen", 0, -60)
+        house.signal("kitchen", 1, nil)
+        house.wait(.seconds(90))
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        #expect(Self.presses(&house) == [3, 0])
+        #expect(house.started.count == before + 2)
+        #expect(house.violations.isEmpty)
+    }
+
+    @Test("A link that bluetoothd reports late, when another radio already tries to connect the button, stays")
+    func slowBlueZ() {
+        var house = Household(kinds: [.bluez, .adapter])
+        house.signal("kitchen", 1, -80)
+        house.pairAll()
+        house.breakButton("kitchen", .dropLink)
+        house.wait(.seconds(5))
+        let before = house.started.count
+        house.trouble(0, .bluetoothd(.stall(for: .milliseconds(900))))
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        #expect(Self.presses(&house) == [1, 0])
+        #expect(house.started.count == before + 1)
+        #expect(house.violations.isEmpty)
+    }
+
     @Test("BlueZ connects a button soon after its adapter has refused a further link twice")
     func refusedLink() {
         var house = Household(kinds: [.bluez])

@@ -121,7 +121,8 @@ struct SimulatedBluetoothd: Sendable {
     private var isOpen = false
     private var isRegistered = false
     private var filter: DiscoveryFilter?
-    private var isDiscovering = false
+    /// True while bluetoothd searches for the hub, which is an active scan.
+    private(set) var isDiscovering = false
     private var channels: [LinkID: Channel] = [:]
     private var acquiring: [(handle: ConnectionHandle, id: BusCallID, link: LinkID)] = []
     /// The attempts to connect, with the calls that wait for them; other programs have no call.
