@@ -45,7 +45,8 @@ struct BlueZTalk {
     }
 
     /// What the radio says of itself when it is ready.
-    static let info = RadioInfo(address: own, acceptListSize: 255, connectionTime: .milliseconds(500))
+    static let info = RadioInfo(
+        address: own, acceptListSize: 255, connectionTime: .milliseconds(500), isShared: true)
 
     /// A device with the service and the characteristics of a Flic 2, as BlueZ remembers them.
     static func known(_ more: [String: BusValue] = [:]) -> [String: BusInterfaces] {

@@ -106,6 +106,7 @@ struct RadioChoiceTests {
             #expect((choice.deadlines.earliest != nil) == (shared.count { $0 } > 1), "\(shared)")
             // A link ends the turn, and the home looks for the button again.
             choice.connected(Self.button, by: Self.one)
+            _ = choice.takeEffects()
             #expect(choice.problems(linked: [Self.button: Self.one]).isEmpty)
             choice.disconnected(Self.button, from: Self.one, wasAttached: true, at: Self.after(300_000))
             #expect(choice.radio(for: Self.button, at: Self.after(300_000)) == Self.one)

@@ -123,6 +123,8 @@ package struct BlueZRadio: Sendable {
     static let heldElsewhereDelay = Duration.seconds(20)
     /// How long expected buttons that BlueZ does not know are searched for. A discovery costs everybody's radio time.
     static let absentSearch = Duration.seconds(60)
+    /// How long one of them is not searched for again when another radio has looked for it meanwhile.
+    static let absentSearchPause = Duration.seconds(3600)
     /// The kernel scans without a filter if the controller's list is too short.
     static let acceptListSize = 255
     /// The maximum number of devices that are remembered besides known buttons; others are ignored.
@@ -146,6 +148,8 @@ package struct BlueZRadio: Sendable {
     var unwanted: [BluetoothAddress] = []
     /// The buttons that another radio looks for. BlueZ must not connect to them by itself, and keeps their objects.
     var elsewhere: [BluetoothAddress] = []
+    /// When buttons that BlueZ does not know were searched for.
+    private var lastSearches: [BluetoothAddress: Instant] = [:]
     /// The forgotten buttons that are to be removed from BlueZ, which otherwise connects them whenever they are pressed. They wait while
     /// bluetoothd or the adapter is not there, and until bluetoothd has answered.
     var forgotten: [BluetoothAddress] = []
@@ -212,8 +216,13 @@ package struct BlueZRadio: Sendable {
             self.unwanted = unwanted
             self.elsewhere = elsewhere
             forgotten = forgotten.filter { !isPaired($0) }
-            let isNewAbsent = buttons.contains { !before.contains($0.address) && device($0.address) == nil }
-            guard state == .ready, isNewAbsent else { break }
+            lastSearches = lastSearches.filter { isPaired($0.key) }
+            let absent = buttons.map(\.address).filter { address in
+                !before.contains(address) && device(address) == nil
+                    && lastSearches[address].map { now - $0 >= Self.absentSearchPause } ?? true
+            }
+            guard state == .ready, !absent.isEmpty else { break }
+            for address in absent { lastSearches[address] = now }
             // BlueZ may know it, as a device that was not remembered because it might not have been a button.
             call(.getManagedObjects)
             deadlines.set(.searchForAbsent, at: now + Self.absentSearch)
