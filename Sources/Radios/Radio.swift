@@ -64,7 +64,7 @@ package enum RadioCommand: Hashable, Sendable {
     /// Replaces the list of buttons to connect to whenever they advertise, in the order of their importance, and the
     /// list of known buttons that are to be left alone. A link to a button that is not expected any more stays.
     /// `elsewhere` are the known buttons that another radio looks for. A link to one of them that comes up because it was expected
-    /// until now stays, too.
+    /// until now stays, too. A shared radio may be told to look for one of them besides the other radio; it is in both lists then.
     case expect([ExpectedButton], unwanted: [BluetoothAddress], elsewhere: [BluetoothAddress] = [])
     /// Connects to an expected button that was just heard. For radios that do not connect by themselves.
     case attempt(BluetoothAddress)

@@ -25,9 +25,9 @@ import ButtonModel
 /// While the home of a button is not ready, the best other radio looks for it. A radio that was lost is trusted again when
 /// it has been ready for 60 s.
 ///
-/// A radio that other programs share does not listen, so it cannot take over a button that was carried to it. When a button has had
-/// no link for a minute, such a radio looks for it in place of the home, and several of them take turns of a minute. Where there
-/// is none, nothing changes.
+/// A radio that other programs share does not listen, so it cannot hear a button that was carried to it. A button whose link was
+/// lost, and which no radio has heard for a minute, is *missing*: the first such radio then looks for it besides its home.
+/// Otherwise two radios do not look for a button, but for a moment when it moves away from a shared home (`looksToo`).
 struct RadioChoice: Sendable {
     enum Effect: Hashable, Sendable {
         /// The result of `radio(for:)` may have changed for some buttons.
@@ -42,8 +42,8 @@ struct RadioChoice: Sendable {
         case button(BluetoothAddress)
         /// A radio that was lost is trusted again.
         case trust(RadioID)
-        /// A button has had no link for long, so the next shared radio looks for it.
-        case turn(BluetoothAddress)
+        /// A button whose link was lost was not heard for a minute.
+        case missing(BluetoothAddress)
     }
 
     static let attemptLimit = Duration.milliseconds(1500)
@@ -53,8 +53,9 @@ struct RadioChoice: Sendable {
     /// How long a radio that did not connect a button is left out for it, if no other radio hears the button.
     static let shortFailureTime = Duration.milliseconds(300)
     static let trustDelay = Duration.seconds(60)
-    /// How long a button has had no link before a shared radio looks for it, and how long that one does before it is the next one's turn.
-    static let turnTime = Duration.seconds(60)
+    /// How long a button whose link was lost is not heard until it is missing. A button that lost its link advertises every 8 s, so
+    /// a home in whose range it is hears it before.
+    static let missingTime = Duration.seconds(60)
     /// The age of a signal, and of a failure to connect, from which it does not count, because the button may be elsewhere by then.
     static let signalAge = Duration.seconds(15 * 60)
     /// The age of an advertisement from which no attempt to connect is made, because the button may have stopped advertising. An
@@ -90,8 +91,10 @@ struct RadioChoice: Sendable {
         /// The only radio that may connect to the button until it has connected.
         var pinned: RadioID?
         var home: RadioID?
-        /// The shared radio that looks for the button in place of its home, because the button has had no link for long.
-        var turn: RadioID?
+        /// True if the button's service was found on the link.
+        var isAttached = false
+        /// True if the last link was lost, and no radio has heard the button since, for a minute.
+        var isMissing = false
         /// The radio of the last link.
         var previous: RadioID?
         /// True if it was forgotten while it had a link.
@@ -143,13 +146,14 @@ struct RadioChoice: Sendable {
     /// `forget`, because it may be expected again after a delay.
     mutating func expect(_ addresses: Set<BluetoothAddress>, at now: Instant) {
         for address in addresses {
+            let isNew = buttons[address]?.isExpected != true
             buttons[address, default: Button()].isExpected = true
             buttons[address]?.isForgotten = false
-            awaitTurn(of: address, at: now)
+            if isNew { awaitSign(of: address, at: now) }
         }
         for (address, button) in buttons where button.isExpected && !addresses.contains(address) {
             buttons[address]?.isExpected = false
-            endTurn(of: address)
+            notMissing(address)
             switch button.state {
             case .considered, .trying, .waiting: rest(address)
             case .away, .linked: break
@@ -182,7 +186,7 @@ struct RadioChoice: Sendable {
     mutating func forget(_ address: BluetoothAddress) {
         guard let button = buttons[address] else { return }
         deadlines.cancel(.button(address))
-        endTurn(of: address)
+        notMissing(address)
         guard case .linked = button.state else { return buttons[address] = nil }
         buttons[address]?.home = nil
         buttons[address]?.isForgotten = true
@@ -195,7 +199,7 @@ struct RadioChoice: Sendable {
             self[id].isTrusted = false
             deadlines.set(.trust(id), at: now + Self.trustDelay)
         }
-        for address in buttons.keys { awaitTurn(of: address, at: now) }
+        if info.isShared { for address in buttons.keys { awaitSign(of: address, at: now) } }
         effects.append(.assignmentChanged)
     }
 
@@ -230,6 +234,7 @@ struct RadioChoice: Sendable {
         buttons[address]?.signals[id] = Signal(
             strength: before.map { $0 + (value - $0) * Self.smoothing } ?? value, heardAt: now)
         guard button.isExpected else { return }
+        notice(address, at: now)
         defer { checkAssignment(of: address, at: now) }
         switch button.state {
         case .linked, .considered, .trying: break
@@ -251,7 +256,8 @@ struct RadioChoice: Sendable {
         self[id].attempts.remove(address)
         guard let button = buttons[address] else { return }
         deadlines.cancel(.button(address))
-        endTurn(of: address)
+        notMissing(address)
+        buttons[address]?.isAttached = false
         buttons[address]?.failures[id] = nil
         buttons[address]?.pinned = nil
         buttons[address]?.state = .linked(id)
@@ -260,14 +266,19 @@ struct RadioChoice: Sendable {
 
     /// The button's service was found on the link, so the radio can be the button's home.
     mutating func attached(_ address: BluetoothAddress, to id: RadioID) {
-        guard let button = buttons[address], button.state == .linked(id), button.home == nil, !button.isForgotten else {
-            return
-        }
-        changeHome(of: address, to: id)
+        guard let button = buttons[address], button.state == .linked(id), !button.isForgotten else { return }
+        buttons[address]?.isAttached = true
+        if button.home == nil { changeHome(of: address, to: id) }
+        // The home, a shared radio, looked for the button until now.
+        if let home = button.home, home != id, self[home].isShared { effects.append(.assignmentChanged) }
     }
 
-    /// - Parameter wasAttached: whether the button's service was found on the link.
-    mutating func disconnected(_ address: BluetoothAddress, from id: RadioID, wasAttached: Bool, at now: Instant) {
+    /// - Parameters:
+    ///   - wasAttached: whether the button's service was found on the link.
+    ///   - isLost: false if the button or the program ended the link, so that the button does not advertise.
+    mutating func disconnected(
+        _ address: BluetoothAddress, from id: RadioID, wasAttached: Bool, isLost: Bool, at now: Instant
+    ) {
         guard let button = buttons[address], button.state == .linked(id) else { return }
         guard !button.isForgotten else { return buttons[address] = nil }
         if !wasAttached { noteFailure(address, of: id, at: now) }
@@ -284,7 +295,7 @@ struct RadioChoice: Sendable {
         }
         buttons[address]?.previous = id
         rest(address)
-        awaitTurn(of: address, at: now)
+        if isLost { awaitSign(of: address, at: now) }
         effects.append(.assignmentChanged)
     }
 
@@ -306,12 +317,9 @@ struct RadioChoice: Sendable {
             case .trust(let id):
                 self[id].isTrusted = true
                 effects.append(.assignmentChanged)
-            case .turn(let address):
-                let before = searching(for: address, at: now)
-                let shared = ids.filter { self[$0].isShared }
-                buttons[address]?.turn = shared.first { id in before.map { $0 < id } ?? true } ?? shared.first
+            case .missing(let address):
+                buttons[address]?.isMissing = true
                 effects.append(.assignmentChanged)
-                if shared.count > 1 { awaitTurn(of: address, at: now) }
             case .button(let address):
                 switch buttons[address]?.state {
                 case .considered: decide(address, at: now)
@@ -343,20 +351,30 @@ struct RadioChoice: Sendable {
         }
     }
 
-    /// True if a shared radio goes on looking for a button while another one tries to connect it. If it were told to stop, it
-    /// would end a link that is just coming up.
-    func keepsLooking(_ id: RadioID, for address: BluetoothAddress, at now: Instant) -> Bool {
-        switch buttons[address]?.state {
-        case .trying, .waiting: self[id].isShared && searching(for: address, at: now) == id
-        case .away, .considered, .linked, nil: false
+    /// True if a shared radio looks for a button besides the one that `radio(for:)` names.
+    ///
+    /// A shared home goes on looking until another radio has found the button's service on its link: the call that stops BlueZ would
+    /// end a link that is just coming up, and the link of the other one may not last. A missing button is also looked for by a shared
+    /// radio that has room.
+    func looksToo(_ id: RadioID, for address: BluetoothAddress, at now: Instant) -> Bool {
+        guard self[id].isShared, let button = buttons[address], let searching = searching(for: address, at: now) else {
+            return false
         }
+        switch button.state {
+        case .linked(let other): return searching == id && other != id && !button.isAttached
+        case .trying, .waiting: if searching == id { return true }
+        case .away, .considered: break
+        }
+        guard button.isMissing, !self[searching].isShared else { return false }
+        return id == ids.first { self[$0].isShared && self[$0].isTrusted && hasRoom($0) }
     }
+
+    private func hasRoom(_ id: RadioID) -> Bool { !self[id].isFull && linkCount(of: id) < self[id].limit ?? .max }
 
     /// The radio that looks for a button as long as no other one has taken over; `nil` while none is ready.
     private func searching(for address: BluetoothAddress, at now: Instant) -> RadioID? {
         let button = buttons[address]
         if let pinned = button?.pinned { return self[pinned].isReady ? pinned : nil }
-        if let turn = button?.turn, self[turn].isReady { return turn }
         if let home = button?.home, self[home].isReady, self[home].isTrusted { return home }
         let ready = ids.filter { self[$0].isReady }
         let trusted = ready.filter { self[$0].isTrusted }
@@ -437,18 +455,27 @@ struct RadioChoice: Sendable {
 
     private func linkCount(of id: RadioID) -> Int { buttons.values.count { $0.state == .linked(id) } }
 
-    /// A button without a link waits until it is the turn of the next shared radio to look for it.
-    private mutating func awaitTurn(of address: BluetoothAddress, at now: Instant) {
-        guard let button = buttons[address], button.isExpected, deadlines.deadline(of: .turn(address)) == nil,
+    /// A button without a link is missing if no radio hears it soon.
+    private mutating func awaitSign(of address: BluetoothAddress, at now: Instant) {
+        guard let button = buttons[address], button.isExpected, !button.isMissing,
             ids.contains(where: { self[$0].isShared })
         else { return }
         if case .linked = button.state { return }
-        deadlines.set(.turn(address), at: now + Self.turnTime)
+        deadlines.set(.missing(address), at: now + Self.missingTime)
     }
 
-    private mutating func endTurn(of address: BluetoothAddress) {
-        buttons[address]?.turn = nil
-        deadlines.cancel(.turn(address))
+    /// A button was heard, so it is not missing.
+    private mutating func notice(_ address: BluetoothAddress, at now: Instant) {
+        let wasMissing = buttons[address]?.isMissing == true
+        guard wasMissing || deadlines.deadline(of: .missing(address)) != nil else { return }
+        notMissing(address)
+        awaitSign(of: address, at: now)
+        if wasMissing { effects.append(.assignmentChanged) }
+    }
+
+    private mutating func notMissing(_ address: BluetoothAddress) {
+        buttons[address]?.isMissing = false
+        deadlines.cancel(.missing(address))
     }
 
     private mutating func rest(_ address: BluetoothAddress) {
@@ -480,8 +507,8 @@ struct RadioChoice: Sendable {
             for (address, button) in buttons {
                 if button.isForgotten { expect(button.home == nil, "\(address) is forgotten and has a home") }
                 let hasDeadline = deadlines.deadline(of: .button(address)) != nil
-                let hasTurn = button.turn != nil || deadlines.deadline(of: .turn(address)) != nil
-                expect(!hasTurn || button.isExpected, "\(address) is looked for in turn and not expected")
+                let isAwaited = button.isMissing || deadlines.deadline(of: .missing(address)) != nil
+                expect(!isAwaited || button.isExpected, "\(address) is missing and not expected")
                 switch button.state {
                 case .away: expect(!hasDeadline, "\(address) is away and has a deadline")
                 case .considered: expect(hasDeadline, "\(address) is considered without a deadline")
@@ -489,7 +516,7 @@ struct RadioChoice: Sendable {
                     expect(hasDeadline, "\(address) waits for a radio without a deadline")
                     expect(self[id].isReady, "\(address) waits for a radio that is lost")
                 case .linked(let id):
-                    expect(!hasDeadline && !hasTurn, "\(address) has a link and a deadline")
+                    expect(!hasDeadline && !isAwaited, "\(address) has a link and a deadline")
                     expect(linked[address] == id, "\(address) has no link to its radio")
                 }
             }

@@ -209,11 +209,8 @@ package struct RadioFleet: Sendable {
             next.expected = []
             next.elsewhere = []
             for (button, radio) in zip(expected, assigned) {
-                if radio == id || choice.keepsLooking(id, for: button.address, at: now) {
-                    next.expected.append(button)
-                } else if radio != nil {
-                    next.elsewhere.append(button.address)
-                }
+                if radio == id || choice.looksToo(id, for: button.address, at: now) { next.expected.append(button) }
+                if let radio, radio != id { next.elsewhere.append(button.address) }
             }
             next.unwanted = unwanted
             guard next != told[place] else { continue }
@@ -277,12 +274,13 @@ package struct RadioFleet: Sendable {
             choice.attached(links[place].address, to: id)
         case .notified(let link, _), .attachFailed(let link), .signal(let link, _):
             guard let place = place(of: link), !links[place].isSuperseded else { return }
-        case .disconnected(let link, _):
+        case .disconnected(let link, let reason):
             guard let place = place(of: link) else { return }
             let ended = links.remove(at: place)
             choice.roomChanged(id, isFull: false)
             guard !ended.isSuperseded else { return }
-            choice.disconnected(ended.address, from: id, wasAttached: ended.isAttached, at: now)
+            choice.disconnected(
+                ended.address, from: id, wasAttached: ended.isAttached, isLost: reason.mayBeTimeout, at: now)
             // The button was not silent, so its link has not timed out as long as there is another radio.
             if closing == id, isOtherReady(than: id) { return report(.disconnected(link, .radioLost), id) }
         case .attemptFailed(let address):
@@ -330,7 +328,8 @@ package struct RadioFleet: Sendable {
         links[place].isSuperseded = true
         report(.anomaly("\(link.address) advertises, so its link has ended without a report"), link.id.radio)
         report(.disconnected(link.id, .unknown), link.id.radio)
-        choice.disconnected(link.address, from: link.id.radio, wasAttached: link.isAttached, at: now)
+        choice.disconnected(
+            link.address, from: link.id.radio, wasAttached: link.isAttached, isLost: true, at: now)
         advance(link.id.radio, .perform(.disconnect(link.id)), at: now)
     }
 
@@ -341,7 +340,7 @@ package struct RadioFleet: Sendable {
         isReady[Int(id.rawValue)] = false
         attempts = attempts.filter { $0.key.radio != id }
         for link in links where link.id.radio == id && !link.isSuperseded {
-            choice.disconnected(link.address, from: id, wasAttached: link.isAttached, at: now)
+            choice.disconnected(link.address, from: id, wasAttached: link.isAttached, isLost: true, at: now)
         }
         links.removeAll { $0.id.radio == id }
         if !takingTurns[Int(id.rawValue)].isEmpty {

@@ -38,7 +38,7 @@ struct RadioChoiceTests {
     private static func link(_ choice: inout RadioChoice, _ radio: RadioID, at now: Instant) {
         choice.connected(button, by: radio)
         choice.attached(button, to: radio)
-        choice.disconnected(button, from: radio, wasAttached: true, at: now)
+        choice.disconnected(button, from: radio, wasAttached: true, isLost: true, at: now)
         _ = choice.takeEffects()
     }
 
@@ -87,55 +87,73 @@ struct RadioChoiceTests {
         return choice
     }
 
-    @Test("A button without a link for a minute is looked for by the radios that cannot listen, in turns of a minute")
-    func turns() {
-        for (shared, expected) in [
-            ([false, true], [0, 1, 1, 1]), ([false, true, true], [0, 1, 2, 1]), ([true, true], [0, 1, 0, 1]),
-            ([true, false], [0, 0, 0, 0]), ([false, false], [0, 0, 0, 0]),
+    @Test("A button whose link was lost and that nobody hears for a minute is also looked for by a shared radio")
+    func missing() {
+        // The home is the first radio.
+        for (shared, helper) in [
+            ([false, true], 1), ([false, false, true, true], 2), ([true, true], nil), ([false, false], nil),
         ] {
             var choice = Self.choice(shared: shared)
-            var found: [Int] = []
-            for minute in 0..<4 {
-                let now = Self.start + .seconds(60 * minute)
-                choice.timerFired(at: now)
-                found.append(Int(choice.radio(for: Self.button, at: now)?.rawValue ?? 99))
-                _ = choice.takeEffects()
+            func helpers(_ milliseconds: Int64) -> [Int] {
+                shared.indices.filter {
+                    choice.looksToo(RadioID(rawValue: UInt8($0)), for: Self.button, at: Self.after(milliseconds))
+                }
             }
-            #expect(found == expected, "\(shared)")
-            #expect(choice.problems(linked: [:]).isEmpty)
-            #expect((choice.deadlines.earliest != nil) == (shared.count { $0 } > 1), "\(shared)")
-            // A link ends the turn, and the home looks for the button again.
-            choice.connected(Self.button, by: Self.one)
+            choice.timerFired(at: Self.after(59_999))
+            #expect(helpers(59_999) == [])
+            // A radio hears it.
+            choice.heard(Self.button, by: Self.one, -80, isNew: false, at: Self.after(59_999))
+            choice.timerFired(at: Self.after(119_998))
+            #expect(helpers(119_998) == [])
+            choice.timerFired(at: Self.after(119_999))
+            #expect(helpers(119_999) == [helper].compactMap(\.self), "\(shared)")
+            #expect(choice.radio(for: Self.button, at: Self.after(119_999)) == Self.one)
             _ = choice.takeEffects()
-            #expect(choice.problems(linked: [Self.button: Self.one]).isEmpty)
-            choice.disconnected(Self.button, from: Self.one, wasAttached: true, at: Self.after(300_000))
-            #expect(choice.radio(for: Self.button, at: Self.after(300_000)) == Self.one)
+            #expect(choice.problems(linked: [:]).isEmpty)
+            #expect(choice.deadlines.earliest == nil)
+            // A full radio does not help.
+            if let helper {
+                let radio = RadioID(rawValue: UInt8(helper))
+                choice.roomChanged(radio, isFull: true)
+                #expect(!helpers(120_000).contains(helper))
+                choice.roomChanged(radio, isFull: false)
+                choice.limitChanged(radio, to: 0)
+                #expect(!helpers(120_000).contains(helper))
+                choice.limitChanged(radio, to: 1)
+                #expect(helpers(120_000) == [helper])
+            }
+            choice.heard(Self.button, by: Self.one, -80, isNew: false, at: Self.after(130_000))
+            #expect(helpers(130_000) == [])
+            _ = choice.takeEffects()
         }
     }
 
-    @Test("In the turn of another radio the home that hears the button connects it half a second later")
-    func turnAtHome() {
+    @Test("A button that ended its link itself is not missing, because it does not advertise")
+    func notMissing() {
         var choice = Self.choice(shared: [false, true])
-        choice.timerFired(at: Self.after(60_000))
-        choice.heard(Self.button, by: Self.one, -60, isNew: false, at: Self.after(70_000))
-        choice.timerFired(at: Self.after(70_499))
-        #expect(choice.radio(for: Self.button, at: Self.after(70_499)) == Self.two)
-        choice.timerFired(at: Self.after(70_500))
-        #expect(choice.radio(for: Self.button, at: Self.after(70_500)) == Self.one)
+        choice.connected(Self.button, by: Self.one)
+        choice.attached(Self.button, to: Self.one)
+        choice.disconnected(Self.button, from: Self.one, wasAttached: true, isLost: false, at: Self.start)
+        choice.timerFired(at: Self.after(120_000))
+        #expect(!choice.looksToo(Self.two, for: Self.button, at: Self.after(120_000)))
     }
 
-    @Test("A shared radio goes on looking for its button while another one tries, until that one has the link")
-    func keepsLooking() {
+    @Test("A shared home looks for its button while another radio tries, until that one has found the service")
+    func sharedHome() {
         for isShared in [true, false] {
             var choice = Self.choice(shared: [isShared, false])
             choice.heard(Self.button, by: Self.two, -60, isNew: false, at: Self.after(1000))
-            #expect(!choice.keepsLooking(Self.one, for: Self.button, at: Self.after(1000)))
+            #expect(!choice.looksToo(Self.one, for: Self.button, at: Self.after(1000)))
             choice.timerFired(at: Self.after(1500))
             #expect(choice.radio(for: Self.button, at: Self.after(1500)) == Self.two)
-            #expect(choice.keepsLooking(Self.one, for: Self.button, at: Self.after(1500)) == isShared)
-            #expect(!choice.keepsLooking(Self.two, for: Self.button, at: Self.after(1500)))
+            #expect(choice.looksToo(Self.one, for: Self.button, at: Self.after(1500)) == isShared)
+            #expect(!choice.looksToo(Self.two, for: Self.button, at: Self.after(1500)))
             choice.connected(Self.button, by: Self.two)
-            #expect(!choice.keepsLooking(Self.one, for: Self.button, at: Self.after(1600)))
+            #expect(choice.looksToo(Self.one, for: Self.button, at: Self.after(1600)) == isShared)
+            _ = choice.takeEffects()
+            choice.attached(Self.button, to: Self.two)
+            #expect(!choice.looksToo(Self.one, for: Self.button, at: Self.after(1700)))
+            #expect(choice.takeEffects() == (isShared ? [.assignmentChanged] : []))
         }
     }
 
@@ -151,7 +169,7 @@ struct RadioChoiceTests {
         #expect(choice.radio(for: Self.button, at: Self.start) == Self.two)
         choice = Self.choice(true, true)
         choice.connected(Self.button, by: Self.two)
-        choice.disconnected(Self.button, from: Self.two, wasAttached: false, at: Self.start)
+        choice.disconnected(Self.button, from: Self.two, wasAttached: false, isLost: true, at: Self.start)
         #expect(choice.radio(for: Self.button, at: Self.start) == Self.one)
     }
 
@@ -214,7 +232,7 @@ struct RadioChoiceTests {
         choice.timerFired(at: Self.after(1650))
         #expect(choice.radio(for: Self.button, at: Self.after(1650)) == Self.three)
         choice.connected(Self.button, by: Self.three)
-        choice.disconnected(Self.button, from: Self.three, wasAttached: false, at: Self.after(2000))
+        choice.disconnected(Self.button, from: Self.three, wasAttached: false, isLost: true, at: Self.after(2000))
         // Both have failed, and nobody else hears the button: the one whose failure is not quite new is tried again.
         choice.heard(Self.button, by: Self.two, -50, isNew: false, at: Self.after(2100))
         choice.heard(Self.button, by: Self.three, -40, isNew: false, at: Self.after(2100))
@@ -287,12 +305,12 @@ struct RadioChoiceTests {
         _ = choice.takeEffects()
         choice.attached(Self.button, to: Self.two)
         #expect(choice.takeEffects() == [.homeChanged(Self.button, Self.two)])
-        choice.disconnected(Self.button, from: Self.two, wasAttached: true, at: Self.start)
+        choice.disconnected(Self.button, from: Self.two, wasAttached: true, isLost: true, at: Self.start)
         Self.link(&choice, Self.one, at: Self.start)
         choice.connected(Self.button, by: Self.one)
         choice.attached(Self.button, to: Self.one)
         _ = choice.takeEffects()
-        choice.disconnected(Self.button, from: Self.one, wasAttached: true, at: Self.start)
+        choice.disconnected(Self.button, from: Self.one, wasAttached: true, isLost: true, at: Self.start)
         #expect(choice.takeEffects().contains(.homeChanged(Self.button, Self.one)))
         choice = Self.choice(true, true)
         choice.restore(home: Self.two, of: Self.button)
@@ -310,7 +328,7 @@ struct RadioChoiceTests {
         choice.attached(Self.button, to: Self.two)
         _ = choice.takeEffects()
         #expect(choice.problems(linked: [Self.button: Self.two]).isEmpty)
-        choice.disconnected(Self.button, from: Self.two, wasAttached: true, at: Self.start)
+        choice.disconnected(Self.button, from: Self.two, wasAttached: true, isLost: true, at: Self.start)
         _ = choice.takeEffects()
         #expect(choice.problems(linked: [:]).isEmpty)
         choice.expect([Self.button], at: Self.start)

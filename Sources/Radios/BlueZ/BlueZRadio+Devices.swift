@@ -7,6 +7,12 @@ extension BlueZRadio {
 
     private func isExpected(_ address: BluetoothAddress) -> Bool { expected.contains { $0.address == address } }
 
+    /// The expected buttons that BlueZ does not know and that are searched for. A button that another radio looks for as well is not,
+    /// because it may be away for days, and a search costs other programs radio time.
+    var absent: [BluetoothAddress] {
+        expected.map(\.address).filter { !elsewhere.contains($0) && device($0) == nil }
+    }
+
     /// True for a button that is paired, whether or not this radio may have it.
     func isPaired(_ address: BluetoothAddress) -> Bool {
         isExpected(address) || unwanted.contains(address) || elsewhere.contains(address)
@@ -78,13 +84,13 @@ extension BlueZRadio {
         forgotten = forgotten.filter { device($0) != nil }
         for device in forgotten.compactMap(device)
         where deadlines.deadline(of: .removeAgain(device.address)) == nil { remove(device) }
-        for address in elsewhere {
+        for address in elsewhere where !isExpected(address) {
             guard let device = device(address), device.isLinkNew, !isCalling(.disconnect(device: device.path)),
                 !isHeldElsewhere(address)
             else { continue }
             begin(device, device.service ?? .flic2, at: now)
         }
-        for address in unwanted + elsewhere {
+        for address in unwanted + elsewhere where !isExpected(address) {
             // Parking ends a link, so the button is asked to leave first.
             guard let device = device(address), !device.isParked, !links.contains(where: { $0.address == address }),
                 !device.isLinkNew || unwanted.contains(address), deadlines.deadline(of: .connectAgain(address)) == nil
@@ -240,7 +246,7 @@ extension BlueZRadio {
         if listening == .active { return .all }
         if deadlines.deadline(of: .searchForAbsent) != nil {
             // A button that is not in public mode can only be recognized by its address.
-            let absent = expected.filter { device($0.address) == nil }.map(\.address.description)
+            let absent = absent.map(\.description)
             if var prefix = absent.first {
                 for address in absent { prefix = prefix.commonPrefix(with: address) }
                 return .addressPrefix(prefix)

@@ -123,8 +123,6 @@ package struct BlueZRadio: Sendable {
     static let heldElsewhereDelay = Duration.seconds(20)
     /// How long expected buttons that BlueZ does not know are searched for. A discovery costs everybody's radio time.
     static let absentSearch = Duration.seconds(60)
-    /// How long one of them is not searched for again when another radio has looked for it meanwhile.
-    static let absentSearchPause = Duration.seconds(3600)
     /// The kernel scans without a filter if the controller's list is too short.
     static let acceptListSize = 255
     /// The maximum number of devices that are remembered besides known buttons; others are ignored.
@@ -148,8 +146,6 @@ package struct BlueZRadio: Sendable {
     var unwanted: [BluetoothAddress] = []
     /// The buttons that another radio looks for. BlueZ must not connect to them by itself, and keeps their objects.
     var elsewhere: [BluetoothAddress] = []
-    /// When buttons that BlueZ does not know were searched for.
-    private var lastSearches: [BluetoothAddress: Instant] = [:]
     /// The forgotten buttons that are to be removed from BlueZ, which otherwise connects them whenever they are pressed. They wait while
     /// bluetoothd or the adapter is not there, and until bluetoothd has answered.
     var forgotten: [BluetoothAddress] = []
@@ -211,18 +207,13 @@ package struct BlueZRadio: Sendable {
         switch command {
         case .listen(let listening): self.listening = listening
         case .expect(let buttons, let unwanted, let elsewhere):
-            let before = Set(expected.map(\.address))
+            let before = Set(expected.map(\.address)).subtracting(self.elsewhere)
             expected = buttons
             self.unwanted = unwanted
             self.elsewhere = elsewhere
             forgotten = forgotten.filter { !isPaired($0) }
-            lastSearches = lastSearches.filter { isPaired($0.key) }
-            let absent = buttons.map(\.address).filter { address in
-                !before.contains(address) && device(address) == nil
-                    && lastSearches[address].map { now - $0 >= Self.absentSearchPause } ?? true
-            }
-            guard state == .ready, !absent.isEmpty else { break }
-            for address in absent { lastSearches[address] = now }
+            let isNewAbsent = absent.contains { !before.contains($0) }
+            guard state == .ready, isNewAbsent else { break }
             // BlueZ may know it, as a device that was not remembered because it might not have been a button.
             call(.getManagedObjects)
             deadlines.set(.searchForAbsent, at: now + Self.absentSearch)
@@ -250,7 +241,7 @@ package struct BlueZRadio: Sendable {
                 "BlueZ does not let programs use the adapter. Restart it: `sudo systemctl restart bluetooth`.", .failed)
         case .link(let id): linkTimedOut(id, at: now)
         case .searchForAbsent:
-            let absent = expected.filter { device($0.address) == nil }.map(\.address.description)
+            let absent = absent.map(\.description)
             guard !absent.isEmpty else { break }
             report(
                 .anomaly(
@@ -496,7 +487,9 @@ package struct BlueZRadio: Sendable {
         guard let limit = [maximumLinks, refusedLinks].compactMap(\.self).min(), links.count >= limit else {
             return isFullReported = false
         }
-        let isMissing = expected.contains { button in !links.contains { $0.address == button.address } }
+        let isMissing = expected.contains { button in
+            !elsewhere.contains(button.address) && !links.contains { $0.address == button.address }
+        }
         guard isMissing, !isFullReported else { return }
         isFullReported = true
         report(.linkLimitReached(links.count))
