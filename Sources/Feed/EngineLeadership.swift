@@ -696,9 +696,7 @@ package struct EngineLeadership: Sendable {
                 compareRules(at: now)
                 if deadlines.deadline(of: .state) == nil { sayPresent(at: now) }
                 if !hasHeardClaims, deadlines.deadline(of: .probe) == nil { probe(at: now) }
-            } else if latestClaim == nil
-                || latestClaim?.owner == other.owner
-            {
+            } else if latestClaim == nil || latestClaim?.owner == other.owner {
                 vacate(at: now)
             }
         case .leading:
