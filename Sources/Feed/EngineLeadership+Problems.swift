@@ -28,6 +28,7 @@
                 Set(deadlines.keys).subtracting(optional) == expected.subtracting(optional),
                 "it waits for \(deadlines.keys) in the state \(state)")
             expect(former == nil || state == .claiming, "it is \(state), and waits for a former leader")
+            expect(!isVacant || state == .standingBy, "it is \(state), and nobody leads")
             expect(canClaim || state == .standingBy, "it cannot claim, and is \(state)")
             let isProbing = deadlines.deadline(of: .probe) != nil
             expect(

@@ -6,7 +6,8 @@ package import MQTTTopics
 /// | state       | on                                              | becomes     | and we                                   |
 /// |-------------|-------------------------------------------------|-------------|------------------------------------------|
 /// | standing by | the leader says `offline`, or is silent for its patience, or nothing is retained 5 s after connecting | claiming | publish our claim with a new term, and wait 1 s |
-/// | claiming    | the last claim heard is ours, and not older than our patience | leading | lead, and say `online`         |
+/// | claiming    | 1 s                                             | claiming    | publish our claim again                  |
+/// | claiming    | a claim of ours comes back that was published 1 s after the first one, and in our patience | leading | lead, and say `online` |
 /// | claiming    | we hear the former leader before our claim comes back | claiming | wait for its patience, and publish our claim each second |
 /// | claiming, leading | a lower claim                             |             | publish ours again                       |
 /// | claiming, leading | a higher claim                            | standing by | stop at once; claim nothing for 2.5 s    |
@@ -16,16 +17,22 @@ package import MQTTTopics
 /// | leading     | 3 s (`stateInterval`)                           | leading     | say `online` again; if a site ignores claims of our term, claim with a higher one |
 /// | leading     | disconnected                                    | fenced      | act on nothing                           |
 /// | leading     | none of our states has come back for our patience | fenced    | act on nothing, and publish our claim again |
-/// | fenced      | connected, and the claim heard is ours, and not older than our patience | leading | go on             |
+/// | fenced      | connected, and the retained claim is ours       | fenced      | publish our claim again                  |
+/// | fenced      | our claim comes back, and in our patience       | leading     | go on                                    |
 /// | fenced      | connected, and the retained claim is higher     | standing by | stop                                     |
 /// | fenced      | 1.5 s after connecting none is retained, or it is lower | claiming | stop, and claim with a new term      |
 /// | standing by | 3 s (`stateInterval`), and the leader is online | standing by | say on `standby` that we could lead      |
 /// | leading     | resign, or nothing can be recorded              | standing by | stop; claim for a stand-by, else say `offline` |
-/// | standing by | a claim with our name that we did not make, after our `standby` | leading | lead at once            |
+/// | standing by | a claim with our name that we did not make, after our `standby` | claiming | publish it, and lead as soon as it comes back |
 ///
-/// A leader that ends in order hands over with one message. The stand-by leads as soon as it receives this message, without the
-/// usual wait for other claims, because the leader stops before it publishes the claim for the stand-by. If the stand-by is gone
-/// by then, the other engines notice its silence, as they do for any leader.
+/// A leader that ends in order hands over with one message. The stand-by leads without the usual wait for other claims, because the
+/// leader stops before it publishes the claim for the stand-by. If the stand-by is gone by then, the other engines notice its
+/// silence, as they do for any leader.
+///
+/// An engine leads only by a claim of its own that it published on this connection and that has come back: it may have been stopped, or
+/// its messages may be late, so a retained claim and a claim of another engine for it do not say what the broker has received since.
+/// All claims that the broker had before this one have been heard by then. Two engines that claim at the same moment take the same
+/// term. The one with the lower claim hears the other one before its second claim comes back, so it does not lead.
 ///
 /// Name and installation together identify an engine. An engine that has our name in another installation is treated as any
 /// other engine, and users are also told that two engines have one name (`namesake`).
@@ -102,7 +109,7 @@ package struct EngineLeadership: Sendable {
 
     /// How long an engine waits for a retained state before it claims.
     package static let retainedLimit = Duration.seconds(5)
-    /// How long a claim waits for a higher one.
+    /// How long an engine that claims waits for a higher claim, before it publishes the claim by which it leads.
     package static let claimWait = Duration.seconds(1)
     /// The time after a claim of another engine in which this engine makes none.
     package static let claimPause = Duration.milliseconds(2500)
@@ -118,6 +125,8 @@ package struct EngineLeadership: Sendable {
     /// The maximum number of `online` messages that have not come back from the broker. Another program may make a leader repeat
     /// this message.
     static let maximumUnheard = 64
+    /// The maximum number of engines that are remembered because they claim in our term.
+    static let maximumRivals = 16
     /// The maximum number of engines whose rules are reported as different.
     static let maximumDifferences = 16
     /// The maximum number of anomalies reported for a connection.
@@ -132,7 +141,7 @@ package struct EngineLeadership: Sendable {
         case silence
         /// Standing by: when this engine may claim, because `claimPause` after the claim of another engine is over.
         case pause
-        /// Claiming: when to lead.
+        /// Claiming: when to publish our claim again.
         case claim
         /// Leading: when to say `online` again. Standing by: when to say again that we could lead.
         case state
@@ -194,9 +203,13 @@ package struct EngineLeadership: Sendable {
     private var claimedAt: [Instant] = []
     /// When we published the last of our claims that has come back on this connection; `nil` if none has.
     private var confirmedAt: Instant?
+    /// While we claim: we lead by a claim that we publish at this time or later.
+    private var claimsUntil = Instant(nanoseconds: 0)
+    /// The engines that have claimed in our term since we began to claim.
+    private var rivals: Set<EngineTerm.Owner> = []
     /// The engine that led when we claimed, if it was heard before our claim came back, and until when it may act. It may hear our claim
-    /// late.
-    private(set) var former: (engine: String, installation: String, until: Instant)?
+    /// late. The engine is `nil` if there are several.
+    private(set) var former: (engine: EngineTerm.Owner?, until: Instant)?
     /// The end of `claimPause` after the last claim of another engine.
     private var pausedUntil: Instant?
     private var rules = ""
@@ -283,7 +296,7 @@ package struct EngineLeadership: Sendable {
         switch key {
         case .silence: vacate(at: now)
         case .pause: claimIfVacant(at: now)
-        case .claim: lead(continues: false, at: now)
+        case .claim: if latestClaim == ourClaim { publishClaim(at: now) } else { claimUnheard(at: now) }
         case .state:
             // A deadline that was due at the same time may have ended the state that this one belongs to.
             switch state {
@@ -352,10 +365,10 @@ package struct EngineLeadership: Sendable {
         former = nil
     }
 
-    /// Until when we may act if we lead because of the claim that was heard last. Other engines count our silence from when they hear
-    /// the claim, and wait for `claimWait` more. A retained claim of an earlier connection does not say when it was published.
-    private func leaseEnd(at now: Instant) -> Instant {
-        min(now, confirmedAt.map { $0 + Self.claimWait } ?? now) + patience.limit
+    /// Until when we may act if we lead because of a claim that we published at this time. Other engines count our silence from when
+    /// they hear the claim, and wait for `claimWait` more.
+    private func leaseEnd(ofClaimAt published: Instant, at now: Instant) -> Instant {
+        min(now, published + Self.claimWait) + patience.limit
     }
 
     /// We have been silent for so long that another engine may lead. What the broker sends us until our claim comes back was
@@ -463,10 +476,16 @@ package struct EngineLeadership: Sendable {
     }
 
     private mutating func claim(at now: Instant) {
+        beginToClaim(until: now + Self.claimWait)
+        takeNewTerm(at: now)
+    }
+
+    private mutating func beginToClaim(until: Instant) {
         state = .claiming
         cancelDeadlines()
         isVacant = false
-        takeNewTerm(at: now)
+        claimsUntil = until
+        rivals = []
     }
 
     private mutating func takeNewTerm(at now: Instant) {
@@ -491,16 +510,17 @@ package struct EngineLeadership: Sendable {
         if state == .claiming { deadlines.set(.claim, at: now + Self.claimWait) }
     }
 
-    private mutating func lead(continues: Bool, at now: Instant) {
-        guard latestClaim == ourClaim else { return claimUnheard(at: now) }
+    /// A claim of ours has come back. We lead if no other engine can lead that has claimed before.
+    private mutating func leadIfConfirmed(continues: Bool, at now: Instant) {
+        guard let confirmedAt, latestClaim == ourClaim else { return }
         guard highestTerm == term else {
             if state == .fenced { effects.append(.stop) }
             return claim(at: now)
         }
-        if let former, now < former.until { return publishClaim(at: now) }
-        let leaseEnd = leaseEnd(at: now)
-        // This process was stopped after its claim had come back, so another engine may lead, whose claim is not read yet.
-        guard now < leaseEnd else { return publishClaim(at: now) }
+        let leaseEnd = leaseEnd(ofClaimAt: confirmedAt, at: now)
+        // Otherwise this process was stopped after its claim had come back, so another engine may lead, whose claim is not read yet.
+        guard now < leaseEnd else { return }
+        if state == .claiming, confirmedAt < max(claimsUntil, former?.until ?? claimsUntil) { return }
         former = nil
         state = .leading
         cancelDeadlines()
@@ -570,11 +590,14 @@ package struct EngineLeadership: Sendable {
         if let fault = EngineTerm.fault(of: claim.term, after: highestTerm, leads: state != .standingBy) {
             return noteAnomaly("\(leaderTopic): \(fault)")
         }
-        latestClaim = claim
+        // A lower claim that comes late does not count for a stand-by. The engine with the higher one publishes that again.
+        if state != .standingBy || latestClaim.map({ $0 <= claim }) ?? true { latestClaim = claim }
         let isNew = claim.term > highestTerm
         highestTerm = max(highestTerm, claim.term)
         if !isOurs(claim) { pausedUntil = now + Self.claimPause }
-        if claim == ourClaim, !claimedAt.isEmpty { confirmedAt = claimedAt.removeFirst() }
+        // The first claim of ours on a connection on which we have published none is retained from before.
+        let isRetained = claim == ourClaim && claimedAt.isEmpty
+        if claim == ourClaim, !isRetained { confirmedAt = claimedAt.removeFirst() }
         switch state {
         case .standingBy:
             if isOurs(claim), isNew, isPresent { return appointed(in: claim.term, at: now) }
@@ -585,31 +608,41 @@ package struct EngineLeadership: Sendable {
             deadlines.set(.silence, at: now + silenceLimit)
         case .claiming, .leading:
             if claim > ourClaim { return standBy(at: now) }
-            guard claim < ourClaim else { break }
-            // An engine with our term claims at the same time as we do, and did not lead before.
-            if claim.term < term, !isOurs(claim) {
-                heardFormer(claim.engine, claim.installation, silenceLimit, at: now)
+            if claim == ourClaim {
+                if state == .claiming { leadIfConfirmed(continues: false, at: now) }
+                return
             }
+            if !isOurs(claim), !isFirstOfRival(claim) { heardFormer(claim.owner, silenceLimit, at: now) }
             publishClaim(at: now)
         case .fenced:
             if claim > ourClaim { return standBy(at: now) }
-            if claim == ourClaim, now < leaseEnd(at: now) { lead(continues: true, at: now) }
+            guard claim == ourClaim else { break }
+            guard isRetained else { return leadIfConfirmed(continues: true, at: now) }
+            publishClaim(at: now)
+            deadlines.set(.fence, at: now + Self.fenceLimit)
         }
+    }
+
+    /// True for the first claim of another engine with our term, by which it does not lead.
+    private mutating func isFirstOfRival(_ claim: EngineTerm) -> Bool {
+        claim.term == term && rivals.count < Self.maximumRivals && rivals.insert(claim.owner).inserted
     }
 
     /// While we claim, the engine that led before was heard. If the broker had its message before our claim, that engine may act until
     /// its patience is over.
-    private mutating func heardFormer(_ engine: String, _ installation: String, _ limit: Duration, at now: Instant) {
+    private mutating func heardFormer(_ engine: EngineTerm.Owner, _ limit: Duration, at now: Instant) {
         guard state == .claiming, confirmedAt == nil else { return }
-        former = (engine, installation, max(former?.until ?? now, now + limit + Self.claimWait))
+        let until = max(former?.until ?? now, now + limit + Self.claimWait)
+        former = (former == nil || former?.engine == engine ? engine : nil, until)
     }
 
-    /// The leader has ended, and has claimed for us.
+    /// The leader has ended, and has claimed for us. Its claim may have come late, so that another engine has claimed since.
     private mutating func appointed(in newTerm: Int, at now: Instant) {
         guard canRecord else { return effects.append(.publish(stateMessage(isOnline: false))) }
+        beginToClaim(until: now)
         term = newTerm
         effects.append(.record(term: term))
-        lead(continues: false, at: now)
+        publishClaim(at: now)
     }
 
     /// Another engine has claimed messages in this term.
@@ -663,9 +696,7 @@ package struct EngineLeadership: Sendable {
                 compareRules(at: now)
                 if deadlines.deadline(of: .state) == nil { sayPresent(at: now) }
                 if !hasHeardClaims, deadlines.deadline(of: .probe) == nil { probe(at: now) }
-            } else if latestClaim == nil
-                || latestClaim?.engine == other.engine && latestClaim?.installation == other.installation
-            {
+            } else if latestClaim == nil || latestClaim?.owner == other.owner {
                 vacate(at: now)
             }
         case .leading:
@@ -680,8 +711,8 @@ package struct EngineLeadership: Sendable {
             }
         case .claiming:
             if other.isOnline {
-                if !isOurs(other) { heardFormer(other.engine, other.installation, other.patience.limit, at: now) }
-            } else if former?.engine == other.engine, former?.installation == other.installation {
+                if !isOurs(other) { heardFormer(other.owner, other.patience.limit, at: now) }
+            } else if former?.engine == other.owner {
                 former = nil
             }
         case .fenced: break

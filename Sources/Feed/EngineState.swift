@@ -18,6 +18,8 @@ package struct EngineState: Hashable, Sendable {
     /// The fingerprint of the engine's rules, at most 64 octets; empty if it is offline.
     package var rules: String
 
+    var owner: EngineTerm.Owner { .init(engine: engine, installation: installation) }
+
     package init(
         isOnline: Bool, engine: String, installation: String = "", share: EngineShare,
         patience: EnginePatience = .standard, rules: String = ""

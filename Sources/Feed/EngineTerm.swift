@@ -28,6 +28,14 @@ package struct EngineTerm: Hashable, Comparable, Sendable {
             ? nil : "the term \(term) is far above \(highest), and is ignored"
     }
 
+    /// The identity of an engine.
+    struct Owner: Hashable, Sendable {
+        var engine: String
+        var installation: String
+    }
+
+    var owner: Owner { Owner(engine: engine, installation: installation) }
+
     package init(term: Int, engine: String, installation: String = "") {
         self.term = term
         self.engine = engine

@@ -34,10 +34,10 @@ extension FeedSource {
         /// The numbers of the messages `done` that were published on this connection and that the broker has not acknowledged, in
         /// order.
         var announcedDone: [Int] = []
-        /// The first and the last message that this engine has reported as interrupted on this connection, until the broker has
+        /// The first and the last message that this engine has reported as interrupted or lost on this connection, until the broker has
         /// acknowledged the `done` that follows the report, and so has the report.
         private(set) var reported: ClosedRange<Int>?
-        /// The first and the last message that this engine has reported as interrupted on connections that have ended before the broker
+        /// The first and the last message that this engine has reported on connections that have ended before the broker
         /// acknowledged the `done` behind the report. The broker may not have the report.
         private var lostReport: ClosedRange<Int>?
         /// When each message was taken that is open or unconfirmed, in order.
@@ -152,9 +152,12 @@ extension FeedSource {
             } else {
                 reports = [lost, missing].compactMap(\.self)
             }
-            for report in reports { reported = reported?.joined(report) ?? report }
+            for messages in reports { report(messages) }
             return reports
         }
+
+        /// These messages are reported now.
+        mutating func report(_ messages: ClosedRange<Int>) { reported = reported?.joined(messages) ?? messages }
 
         /// The broker has answered the first of the announced messages `done`.
         ///

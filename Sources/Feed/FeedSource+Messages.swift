@@ -107,6 +107,7 @@ extension FeedSource {
         announce(key)
         switch message.content {
         case .lost:
+            self[key]?.report((message.previous + 1)...message.number)
             effects.append(.lost(place(key, message.number), count: message.number - message.previous))
             if button.open?.upperBound == message.number { self[key]?.open = nil }
             doneChanged(key, at: now)
@@ -167,6 +168,7 @@ extension FeedSource {
 
     mutating func acknowledged(_ name: String) {
         unacknowledgedCount = max(0, unacknowledgedCount - 1)
+        guard !answersRemoved(name) else { return }
         guard let feed = FeedTopic(name), let id = feed.button else { return }
         let key = ButtonKey(site: feed.site, button: id)
         switch feed.kind {
@@ -180,11 +182,19 @@ extension FeedSource {
         }
     }
 
+    /// True if the broker answers a message about a button that was removed.
+    private mutating func answersRemoved(_ name: String) -> Bool {
+        guard let count = sentBeforeRemoval[name] else { return false }
+        sentBeforeRemoval[name] = count > 1 ? count - 1 : nil
+        return true
+    }
+
     /// A message of ours was not published, so it is published again after a pause.
     mutating func refused(_ name: String, at now: Instant) {
         unacknowledgedCount = max(0, unacknowledgedCount - 1)
         guard let feed = FeedTopic(name), let id = feed.button else { return }
         let key = ButtonKey(site: feed.site, button: id)
+        if self[key] == nil, answersRemoved(name) { return }
         // The broker does not have the message. This is noted even if this engine does not lead now and publishes nothing again.
         switch feed.kind {
         case .cursor: self[key]?.notPublished()
@@ -216,6 +226,15 @@ extension FeedSource {
         else { return }
         self[key]?.settle(upTo: place.number, of: open)
         doneChanged(key, at: now)
+    }
+
+    /// The owner has not acted on a message that it was handed, so the message is reported.
+    mutating func unhandled(_ place: FeedPlace) {
+        let key = ButtonKey(site: place.site, button: place.button)
+        if let claim = self[key]?.claim, claim.installation == place.installation, claim.number >= place.number {
+            self[key]?.report(place.number...place.number)
+        }
+        effects.append(.interrupted(place, first: place.number))
     }
 
     private mutating func doneChanged(_ key: ButtonKey, at now: Instant) {

@@ -134,9 +134,16 @@ extension FeedSource {
         waiting.remove(key)
         effects.append(.forget(site: key.site, key.button))
         effects.append(.removed(site: key.site, key.button))
-        guard term != nil else { return }
-        if button.heardClaim != nil { publish(key, .cursor(key.button), [], isRetained: true) }
-        if button.heardDone != nil { publish(key, .done(key.button), [], isRetained: true) }
+        let clearsClaim = term != nil && button.heardClaim != nil
+        let clearsDone = term != nil && button.heardDone != nil
+        if clearsClaim { publish(key, .cursor(key.button), [], isRetained: true) }
+        if clearsDone { publish(key, .done(key.button), [], isRetained: true) }
+        awaitAcknowledgements(.cursor(key.button), of: key, button.announced.count + (clearsClaim ? 1 : 0))
+        awaitAcknowledgements(.done(key.button), of: key, button.announcedDone.count + (clearsDone ? 1 : 0))
+    }
+
+    private mutating func awaitAcknowledgements(_ kind: FeedTopic.Kind, of key: ButtonKey, _ count: Int) {
+        if count > 0 { sentBeforeRemoval[FeedTopic(key.site, kind).description, default: 0] += count }
     }
 
     /// Finds the cursor of a button of a site that is here, from all claims.

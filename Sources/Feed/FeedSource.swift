@@ -48,6 +48,8 @@ package struct FeedSource: Sendable {
         case received(topicName: String, payload: [UInt8], brokerAge: Duration)
         /// Every gesture up to this message is settled, and every first action is out or was reported as failed.
         case settled(FeedPlace)
+        /// The owner has not acted on a message that it took, so the message counts as interrupted. `settled` follows.
+        case unhandled(FeedPlace)
         /// The broker has acknowledged a message of `Effect.publish`.
         case acknowledged(topicName: String)
         /// A message of `Effect.publish` was not published, and the connection is still up.
@@ -71,7 +73,8 @@ package struct FeedSource: Sendable {
         /// The site's journal has lost this number of messages.
         case lost(FeedPlace, count: Int)
         /// These messages were claimed by an engine that no longer leads, perhaps by this one before it ended, or by this one on
-        /// a connection that ended before the broker had acknowledged the claims. It is not known whether they were done.
+        /// a connection that ended before the broker had acknowledged the claims or the report of `lost`. It is not known whether they
+        /// were done.
         case interrupted(FeedPlace, first: Int)
         /// The connection has perhaps lost the claims of messages of these buttons. Do not act on these messages any more; they are
         /// reported later.
@@ -201,6 +204,9 @@ package struct FeedSource: Sendable {
     var hasRoomToAsk: Bool {
         asked.count < Self.maximumAsked && unacknowledgedCount < Self.maximumUnacknowledged / 2
     }
+    /// The number of messages `cursor` and `done` of removed buttons that the broker has not acknowledged, by topic. Their
+    /// acknowledgements come before those of messages of the same button when its site has it again.
+    var sentBeforeRemoval: [String: Int] = [:]
     private var anomalyCount = 0
     var effects: [Effect] = []
 
@@ -230,6 +236,7 @@ package struct FeedSource: Sendable {
         case .disconnected: disconnected()
         case .received(let name, let payload, let brokerAge): received(name, payload, brokerAge: brokerAge, at: now)
         case .settled(let place): settled(place, at: now)
+        case .unhandled(let place): unhandled(place)
         case .acknowledged(let name): acknowledged(name)
         case .refused(let name): refused(name, at: now)
         case .giveUp(let site, let id): giveUp(ButtonKey(site: site, button: id))
@@ -283,6 +290,7 @@ package struct FeedSource: Sendable {
         stop()
         isConnected = false
         unacknowledgedCount = 0
+        sentBeforeRemoval = [:]
         // `gaveUp` comes before `offline`: otherwise the end of the link to the site would complete gestures of presses that are
         // given up.
         var givenUp: [GivenUp] = []

@@ -60,7 +60,6 @@ def varint(value):
 
 class Persistent(House):
     is_persistent = True
-    autosave = "autosave_interval 1\n"
 
 
 class Client:

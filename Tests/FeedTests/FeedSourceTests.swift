@@ -99,10 +99,13 @@ struct FeedSourceTests {
         var talk = Self.leading(facts(last: 20, claimed: 2))
         talk.when(
             .message(lost(after: 2, to: 19)), expect: .record(claim(19), done: 2), .claim(claim(19)),
-            .lost(place(19), count: 17), .record(claim(19), done: 19), .done(done(19)))
+            .lost(place(19), count: 17), .record(claim(19), done: 2), .done(done(19)))
         talk.when(
-            .message(message(20)), expect: .record(claim(20), done: 19), .claim(claim(20)),
+            .message(message(20)), expect: .record(claim(20), done: 2), .claim(claim(20)),
             .took(place(20), [down(20)]))
+        // The report was sent before what is done, so the broker has both.
+        talk.when(.acknowledged(topicName: topic(.done(hall))), expect: .nothing)
+        talk.when(.acknowledged(topicName: topic(.done(hall))), expect: .record(claim(20), done: 19))
     }
 
     @Test("lost messages behind an open one are done when that is settled")
@@ -113,7 +116,7 @@ struct FeedSourceTests {
             .message(lost(after: 3, to: 19)), expect: .record(claim(19), done: 2), .claim(claim(19)),
             .lost(place(19), count: 16))
         for _ in 1...3 { talk.given(.acknowledged(topicName: topic(.cursor(hall)))) }
-        talk.when(.settled(place(3)), expect: .record(claim(19), done: 19), .done(done(19)))
+        talk.when(.settled(place(3)), expect: .record(claim(19), done: 3), .done(done(19)))
     }
 
     @Test("lost messages of which some are claimed leave a gap")
@@ -182,6 +185,52 @@ struct FeedSourceTests {
         talk.given(.done(done(9, term: 2)))
         talk.given(.hello(said))
         #expect(!Self.areInterrupted(talk.given(.lead(term: 3))))
+    }
+
+    /// The `done` of the records among effects.
+    private static func recordedDone(_ effects: [FeedSource.Effect]) -> [Int] {
+        effects.compactMap { if case .record(let position) = $0 { position.done } else { nil } }
+    }
+
+    @Test(
+        "a report of lost messages counts when the broker has acknowledged the done behind it, and is made again otherwise",
+        arguments: [true, false])
+    func lostReportOfLost(isProcessDead: Bool) {
+        var talk = Self.leading(facts(last: 20, claimed: 2))
+        for kind in [FeedTopic.Kind.cursor(hall), .want(hall), .done(hall)] {
+            talk.given(.acknowledged(topicName: topic(kind)))
+        }
+        let effects = talk.given(.message(lost(after: 2, to: 19)))
+        #expect(effects.contains(.lost(place(19), count: 17)) && effects.contains(.done(done(19))))
+        #expect(Self.recordedDone(effects).allSatisfy { $0 == 2 })
+        if isProcessDead {
+            talk = Self.source([Self.position(19, done: 2)])
+        } else {
+            talk.given(.disconnected)
+            talk.given(.connected)
+        }
+        talk.given(.claim(claim(19)))
+        talk.given(.hello(hello(session: 2, [hall: facts(last: 20, claimed: 19, done: 2)])))
+        #expect(talk.given(.lead(term: 2)).contains(.interrupted(place(19), first: 3)))
+        for kind in [FeedTopic.Kind.cursor(hall), .want(hall)] { talk.given(.acknowledged(topicName: topic(kind))) }
+        #expect(Self.recordedDone(talk.given(.acknowledged(topicName: topic(.done(hall))))) == [19])
+    }
+
+    @Test("a message on which the owner does not act is reported until the broker has acknowledged the done behind it")
+    func unhandled() {
+        var talk = Self.leading(facts(last: 8, claimed: 7))
+        for kind in [FeedTopic.Kind.cursor(hall), .want(hall), .done(hall)] {
+            talk.given(.acknowledged(topicName: topic(kind)))
+        }
+        talk.given(.message(message(8)))
+        talk.when(.unhandled(place(8)), expect: .interrupted(place(8), first: 8))
+        talk.given(.settled(place(8)))
+        talk.given(.acknowledged(topicName: topic(.cursor(hall))))
+        talk.given(.disconnected)
+        talk.given(.connected)
+        talk.given(.claim(claim(8)))
+        talk.given(.hello(hello(session: 2, [hall: facts(last: 8, claimed: 8, done: 7)])))
+        #expect(talk.given(.lead(term: 2)).contains(.interrupted(place(8), first: 8)))
     }
 
     @Test("an engine that leads again inherits the buttons whose messages another one has claimed, each once")
@@ -567,6 +616,23 @@ struct FeedSourceTests {
         talk.when(
             .hello(hello([:])), expect: .known(site: berlin, hello([:])), .forget(site: berlin, hall),
             .removed(site: berlin, hall), clear[0], clear[1])
+    }
+
+    @Test("acknowledgements of a removed button's messages say nothing about the button when its site has it again")
+    func acknowledgementsOfRemovedButton() {
+        var talk = Self.leading()
+        talk.given(.acknowledged(topicName: topic(.want(hall))))
+        talk.given(.message(message(1)))
+        talk.given(.hello(hello([:])))
+        talk.given(.hello(hello([hall: facts()])))
+        talk.given(.message(message(1)))
+        talk.given(.settled(place(1)))
+        // Those of the former claim and of the message that clears it; those of the new claim do not come.
+        for _ in 1...2 { talk.given(.acknowledged(topicName: topic(.cursor(hall)))) }
+        talk.given(.disconnected)
+        talk.given(.connected)
+        talk.given(.hello(hello(session: 2, [hall: facts(last: 1)])))
+        #expect(talk.given(.lead(term: 1)).contains(.interrupted(place(1), first: 1)))
     }
 
     // MARK: Terms

@@ -101,6 +101,25 @@ struct DemoTests {
         #expect(try demo.status(within: 30) == 0, "\(demo.text)")
     }
 
+    @Test("a stand-by leads after an engine was killed, and each press at three sites switches its lamp once")
+    func sites() throws {
+        let workshop = try Workshop()
+        let demo = try workshop.tryck(["demo", "--sites", "3", "--engines", "2"])
+        #expect(try demo.status(within: 120) == 0, "\(demo.text)")
+        let lines = demo.lines
+        func index(_ part: String) -> Int? { lines.firstIndex { $0.contains(part) } }
+        let killed = try #require(index("which leads, is killed; presses go on"), "\(demo.text)")
+        let leads = try #require(index(" was killed"), "\(demo.text)")
+        let started = try #require(index("is started again, and stands by"), "\(demo.text)")
+        let (first, second) = (lines[killed].prefix(2), lines[leads].prefix(2))
+        #expect(Set([first, second]) == ["a1", "a2"] && killed < leads && leads < started, "\(demo.text)")
+        // Before the end of the first engine, all lamps are switched by it, and afterwards by the other one.
+        let isFirst = lines.enumerated().filter { $0.element.contains("switched the lamp") }
+            .map { ($0.offset < killed) == $0.element.contains("and \(first) switched") }
+        #expect(isFirst.count >= 12 && isFirst.allSatisfy(\.self), "\(demo.text)")
+        #expect(lines.last?.contains("presses at 3 sites: each switched its lamp once") == true, "\(demo.text)")
+    }
+
     @Test("a press that does not exist is a usage error")
     func unknownPress() throws {
         let workshop = try Workshop()

@@ -160,13 +160,16 @@ struct EngineHouse {
     @discardableResult
     mutating func lead() -> [Hub.Effect] {
         var effects = wait(.seconds(5))
-        effects += hearOwnClaim()
-        return effects + wait(.seconds(1))
+        effects += hear("engines/1/leader", claim)
+        effects += wait(.seconds(1))
+        return effects + hear("engines/1/leader", claim)
     }
 
-    /// The broker sends the last claim of this engine, which it retains.
+    /// The broker sends the last claim of this engine, which it retains, and then the one that this engine publishes because of it.
     @discardableResult
-    mutating func hearOwnClaim() -> [Hub.Effect] { hear("engines/1/leader", claim) }
+    mutating func hearOwnClaim() -> [Hub.Effect] {
+        hear("engines/1/leader", claim) + hear("engines/1/leader", claim)
+    }
 
     /// The members of the answer to the request `status`.
     var status: JSONValue {

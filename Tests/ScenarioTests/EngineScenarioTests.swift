@@ -143,6 +143,7 @@ struct EngineScenarioTests {
         house.hear("engines/1/state", EngineState(isOnline: false, engine: "b1", share: .whole).encoded())
         house.hearOwnClaim()
         house.wait(.seconds(1))
+        house.hearOwnClaim()
         #expect(EngineHouse.story(house.hear(1)).contains("lamp on"))
     }
 
@@ -306,6 +307,7 @@ struct EngineScenarioTests {
         house.wait(.seconds(3))
         house.hearOwnClaim()
         house.wait(.seconds(1))
+        house.hearOwnClaim()
         #expect(house.status["engine"]?["state"] == "leading")
         let repeated = house.hear(1, counter: 5, from: other)
         #expect(EngineHouse.story(repeated).contains("record") && !EngineHouse.story(repeated).contains("lamp on"))

@@ -253,7 +253,8 @@ struct OpenPressScenarioTests {
         effects += house.hear("engines/1/state", EngineState(isOnline: false, engine: "b1", share: .whole).encoded())
         effects += house.wait(.seconds(3))
         effects += house.hearOwnClaim()
-        return effects + house.wait(.seconds(1))
+        effects += house.wait(.seconds(1))
+        return effects + house.hearOwnClaim()
     }
 
     @Test(
@@ -306,6 +307,7 @@ struct OpenPressScenarioTests {
         effects += house.wait(.seconds(2))
         effects += house.hearOwnClaim()
         effects += house.wait(.seconds(2))
+        effects += house.hearOwnClaim()
         #expect(house.status["engine"]?["state"] == "leading")
         #expect(Self.fate(effects) == ["reported 1 to 2"])
     }
@@ -336,7 +338,7 @@ struct OpenPressScenarioTests {
         }
         effects += house.hear(
             "engines/1/state", EngineState(isOnline: false, engine: "b1", share: .whole).encoded())
-        effects += house.wait(.seconds(3)) + house.hearOwnClaim() + house.wait(.seconds(1))
+        effects += house.wait(.seconds(3)) + house.hearOwnClaim() + house.wait(.seconds(1)) + house.hearOwnClaim()
         #expect(house.status["engine"]?["state"] == "leading")
         #expect(Self.fate(effects) == (isReported ? [] : ["reported 1 to 2"]))
         #expect(Self.fate(house.hear(3, .up(.afterHold))) == ["lamp end"])

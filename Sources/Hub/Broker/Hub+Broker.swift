@@ -65,13 +65,12 @@ extension Hub {
     /// Publishes an event of the bridge itself on `bridge/event`.
     mutating func publishEvent(
         _ type: String, _ data: JSONValue, timeToLive: Duration = Hub.bridgeTimeToLive,
-        as messageClass: Outbox.MessageClass = .other,
+        repetition: Outbox.Repetition = .once, as messageClass: Outbox.MessageClass = .other,
         for owner: MessageOwner? = nil, at now: Instant
     ) {
         publish(
-            broker.topics.bridgeMessage(type, data), timeToLive: timeToLive, repetition: .once, as: messageClass,
-            for: owner,
-            at: now)
+            broker.topics.bridgeMessage(type, data), timeToLive: timeToLive, repetition: repetition, as: messageClass,
+            for: owner, at: now)
     }
 
     private mutating func post(_ entry: Outbox.Entry, for owner: MessageOwner?, at now: Instant) {

@@ -46,8 +46,8 @@ extension Hub {
             log(
                 .lostPress, .warning, "\(place.site): the journal has lost \(count) messages of \(label)", at: now)
             publishEvent(
-                "lost", described(place, ["lost": .integer(Int64(count))]), timeToLive: .seconds(3600), as: .press,
-                at: now)
+                "lost", described(place, ["lost": .integer(Int64(count))]), timeToLive: .seconds(3600),
+                repetition: .never, as: .press, at: now)
         case .interrupted(let place, let first):
             feed?.reported(interrupted: place.number - first + 1)
             let messages = first == place.number ? "message \(first)" : "messages \(first) to \(place.number)"
@@ -58,11 +58,12 @@ extension Hub {
             log(
                 .interruptedPress, .warning,
                 "\(place.site): \(messages) of \(label)\(life) may have had no effect, and \(rest)", at: now)
+            // `FeedSource` makes a report again if the broker has perhaps not received it, except one of a former installation.
             publishEvent(
                 "interrupted",
                 described(
                     place, ["first_n": .integer(Int64(first)), "last_n": .integer(Int64(place.number))]),
-                timeToLive: .seconds(3600), as: .press, at: now)
+                timeToLive: .seconds(3600), repetition: isFormer ? .once : .never, as: .press, at: now)
         case .gaveUp(let givenUp): giveUp(givenUp, at: now)
         case .inherited(let site, let button, let mayBeDown):
             guard buttons[button]?.source == EngineFeed.source(of: site) else { break }
@@ -196,7 +197,7 @@ extension Hub {
             case .turn: false
             }
         }
-        if !isHandled { carryOut(FeedSource.Effect.interrupted(place, first: place.number), at: now) }
+        if !isHandled { advanceFeed(.source(.unhandled(place)), at: now) }
     }
 }
 

@@ -42,7 +42,8 @@ extension FeedWorld {
             engine.actions.append(.init(id: id, place: place))
             // The connection may have ended while the effects were carried out.
             if !network.isConnected(WorldEngine.client) { failActions() }
-        case .lost(let place, let count): account.lost(first: place.number - count + 1, to: place)
+        case .lost(let place, let count):
+            _ = send(Self.reportMessage(place, first: place.number - count + 1, Self.lost))
         case .interrupted(let place, let first): _ = send(Self.reportMessage(place, first: first))
         case .beganAnew(let place, let former):
             // A new life of the same installation reports what was claimed in the life before and not done.

@@ -7,6 +7,7 @@ import TestSupport
 struct FeedWorld {
     static let lamp = "lamp/"
     static let report = "report/"
+    static let lost = "lost/"
     static let marker = "engine/marker"
     static let state = "engines/1/state"
 
@@ -161,7 +162,8 @@ struct FeedWorld {
         for _ in 0..<min(count, network.sentCount(client)) {
             if let message = network.nextMessage(of: client) {
                 if message.topicName.hasPrefix(Self.lamp) { acted(message) }
-                if message.topicName.hasPrefix(Self.report) { reported(message) }
+                if message.topicName.hasPrefix(Self.report) { reported(message, Self.report) }
+                if message.topicName.hasPrefix(Self.lost) { reported(message, Self.lost) }
             }
             _ = network.carry(SimulatedNetwork.Lane(client: client, isToBroker: true), at: now)
         }
@@ -175,18 +177,23 @@ struct FeedWorld {
     }
 
     /// The report of the messages from `first` to `place`.
-    static func reportMessage(_ place: FeedPlace, first: Int) -> SimulatedBroker.Message {
+    ///
+    /// - Parameter topic: `report`, or `lost` if the site's journal has lost them.
+    static func reportMessage(_ place: FeedPlace, first: Int, _ topic: String = report) -> SimulatedBroker.Message {
         let payload = FeedDone(number: place.number, term: first, installation: place.installation)
-        return .init(topicName: report + place.button.description, payload: payload.encoded())
+        return .init(topicName: topic + place.button.description, payload: payload.encoded())
     }
 
-    private mutating func reported(_ message: SimulatedBroker.Message) {
-        guard let button = ButtonID(message.topicName.dropFirst(Self.report.count)),
+    private mutating func reported(_ message: SimulatedBroker.Message, _ topic: String) {
+        guard let button = ButtonID(message.topicName.dropFirst(topic.count)),
             let report = try? FeedDone(parsing: message.payload)
         else { return }
-        account.interrupted(
-            first: report.term,
-            to: FeedPlace(site: berlin, button: button, installation: report.installation, number: report.number))
+        let place = FeedPlace(site: berlin, button: button, installation: report.installation, number: report.number)
+        if topic == Self.lost {
+            account.lost(first: report.term, to: place)
+        } else {
+            account.interrupted(first: report.term, to: place)
+        }
     }
 
     private mutating func noticeClosed() {

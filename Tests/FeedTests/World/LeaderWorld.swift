@@ -5,8 +5,8 @@ import Testing
 
 @testable import Feed
 
-/// Several engines of one share on a simulated broker. Each can die, be stopped and wake up, and lose its connection; the
-/// broker can die and forget.
+/// Several engines of one share on a simulated broker. Each can die, be stopped between any two of its steps and wake up, and lose its
+/// connection; the broker can die and forget.
 struct LeaderWorld {
     private struct Engine {
         var machine: EngineLeadership
@@ -112,7 +112,7 @@ struct LeaderWorld {
                             },
                             isCleanStart: true), at: now)
                 }
-                while engines[name]?.isBusy == true { act(name) }
+                while engines[name]?.isBusy == true, !stops(name) { act(name) }
             }
             for lane in network.busyLanes where lane.isToBroker || engines[lane.client]?.isStopped == false {
                 hasWorked = true
@@ -120,6 +120,13 @@ struct LeaderWorld {
                 receive(answer, lane.client)
             }
         }
+    }
+
+    /// Stops an engine between two of its steps now and then.
+    private mutating func stops(_ name: String) -> Bool {
+        guard !isQuiet, Int.random(in: 0..<30, using: &random) == 0 else { return false }
+        engines[name]?.isStopped = true
+        return true
     }
 
     private mutating func receive(_ answer: SimulatedBroker.Answer, _ name: String) {
@@ -158,14 +165,18 @@ struct LeaderWorld {
         }
     }
 
+    /// True for an engine that leads, and whose messages reach the broker.
+    private func canPublish(_ name: String) -> Bool {
+        // A stopped engine notices how late it is before it publishes anything.
+        guard let machine = engines[name]?.machine, network.isConnected(name) else { return false }
+        return machine.isLeading && !machine.hasLapsed(at: now)
+    }
+
     private mutating func lead(_ name: String) {
         if voice != name { takeovers += 1 }
         voice = name
         engines[name]?.leads = true
-        // What an engine without a connection publishes reaches nobody.
-        for other in names where other != name && engines[other]?.leads == true && network.isConnected(other) {
-            // A stopped engine notices how late it is before it publishes anything.
-            if engines[other]?.machine.hasLapsed(at: now) == true { continue }
+        for other in names where other != name && canPublish(other) && canPublish(name) {
             problems.append("\(name) leads at \(now.nanoseconds / 1_000_000) ms, and \(other) can still publish")
         }
     }

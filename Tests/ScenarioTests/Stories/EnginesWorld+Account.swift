@@ -57,9 +57,10 @@ extension EnginesWorld {
 
     struct Fate: Hashable {
         var actions = 0
-        var isReported = false
+        /// An action of it was not published, which the log says.
+        var hasFailed = false
         /// A report has arrived at the broker.
-        var hasReportArrived = false
+        var isReported = false
         /// The disk of its site was replaced by a copy that does not have all of it.
         var wentWithDisk = false
     }
@@ -109,14 +110,16 @@ extension EnginesWorld {
             termsSinceHold = termsSinceHold.flatMap { $0 == 0 && isHold ? 1 : nil }
         }
 
-        /// An engine reports that the message at a place may have had no effect.
-        ///
-        /// - Parameter hasArrived: whether the report is at the broker.
-        mutating func reported(_ place: Place, hasArrived: Bool) {
-            guard let press = places[place] else { return }
+        /// An engine reports that the message at a place may have had no effect, and the report has not arrived yet.
+        mutating func reports(_ place: Place) {
             // The engine that has claimed the release has perhaps ended before it could tell the end of the hold.
             if releases.contains(place) { termsSinceHold = nil }
-            if hasArrived { fates[press]?.hasReportArrived = true } else { fates[press]?.isReported = true }
+        }
+
+        /// A report about the message at a place has arrived at the broker.
+        mutating func reported(_ place: Place) {
+            reports(place)
+            if let press = places[place] { fates[press]?.isReported = true }
         }
 
         /// The press in a message.
@@ -124,7 +127,7 @@ extension EnginesWorld {
 
         /// An engine sends the message of an action.
         mutating func sent(_ deed: Deed, by engine: String, _ features: Features) {
-            for press in deed.presses where fates[press]?.hasReportArrived == true {
+            for press in deed.presses where fates[press]?.isReported == true {
                 let isGesture = press.button == EnginesWorld.attic || press.button == EnginesWorld.stair
                 guard features.contains(isGesture ? .gestureOrder : .order) else { continue }
                 note("\(engine) acts on \(press), which was reported")
@@ -133,8 +136,8 @@ extension EnginesWorld {
 
         /// The message of an action was not published, which the log says.
         mutating func failed(_ deed: Deed) {
-            for press in deed.presses { fates[press]?.isReported = true }
-            if let first = deed.first { fates[first]?.isReported = true }
+            for press in deed.presses { fates[press]?.hasFailed = true }
+            if let first = deed.first { fates[first]?.hasFailed = true }
             if deed == .holdEnds { termsSinceHold = nil }
         }
 
@@ -143,7 +146,7 @@ extension EnginesWorld {
             for press in deed.presses { acted(on: press) }
             // By the verdict of the button, an engine tells a double click of which it has received only the second press. The first
             // one is reported then.
-            if let first = deed.first, let fate = fates[first], !fate.isReported, !fate.hasReportArrived {
+            if let first = deed.first, let fate = fates[first], !fate.isReported, !fate.hasFailed {
                 acted(on: first)
             }
             switch deed {
@@ -170,7 +173,7 @@ extension EnginesWorld {
             var broken = problems
             for (press, fate) in fates.sorted(by: { ($0.key.button, $0.key.number) < ($1.key.button, $1.key.number) }) {
                 if fate.actions > 1 { broken.append("\(press) was acted on \(fate.actions) times") }
-                if fate.actions == 0, !fate.isReported, !fate.wentWithDisk, !waiting.contains(press) {
+                if fate.actions == 0, !fate.isReported, !fate.hasFailed, !fate.wentWithDisk, !waiting.contains(press) {
                     broken.append("\(press) was neither acted on, nor reported, nor is it in the journal")
                 }
             }
@@ -216,14 +219,14 @@ extension EnginesWorld {
             account.done(deed)
         }
         if message.topicName.hasSuffix("/bridge/event") {
-            for place in Self.reportedPlaces(message.payload) { account.reported(place, hasArrived: true) }
+            for place in Self.reportedPlaces(message.payload) { account.reported(place) }
         }
     }
 
     /// An engine publishes an event, which may report messages that are not repeated.
     mutating func reported(_ payload: [UInt8], by index: Int) {
         for place in Self.reportedPlaces(payload) {
-            account.reported(place, hasArrived: false)
+            account.reports(place)
             // A button that was carried hastily repeats presses that were acted on or reported, and so does a copy of a disk.
             if engines[index].taken.contains(place), lives == 0, !features.contains(.hastyMoves) {
                 let press = account.press(at: place)?.description ?? "message \(place.number)"
