@@ -175,7 +175,7 @@ extension Hub {
             let id = identifiers.jobID()
             jobs.started(id, Jobs.StepJob(step: step, run: step.run, rule: rule, action: external))
             if let last = ruleTrace?.actions.indices.last { ruleTrace?.actions[last].job = id }
-            emit(.startJob(id, Job(external, in: configuration)))
+            emit(.startJob(id, Job(external, configuration.processEnvironment, in: configuration.stateDirectory)))
         // A line of the log is written with the other effects, in the order of the run.
         case .log: break
         }
