@@ -35,7 +35,7 @@ extension Hub {
         _ ruleEffects: [RuleEngine.Effect], as token: RecordToken?, with changes: [StoreChange], at now: Instant
     ) {
         var begun = changes
-        rules.begun(
+        RuleHost.begun(
             by: ruleEffects, at: wallClock(at: now), cursor: { cursor(of: $0) },
             hasWritten: { broker.hasWritten($0) }, into: &begun)
         if !begun.isEmpty || token != nil { record(begun, as: token) }
