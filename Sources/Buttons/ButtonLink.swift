@@ -48,6 +48,11 @@ struct LinkTable: RandomAccessCollection, Sendable {
         _modify { yield &values[place].session }
     }
 
+    /// The button of a link has sent events or movements.
+    mutating func wasActive(_ id: LinkID, at now: Instant) {
+        if let place = place(of: id) { values[place].lastActivity = now }
+    }
+
     /// The link with a number; `nil` if there is none, and to remove it.
     subscript(id: LinkID) -> ButtonLink? {
         get { place(of: id).map { values[$0] } }

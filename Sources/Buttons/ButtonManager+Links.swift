@@ -157,13 +157,16 @@ extension ButtonManager {
 
     /// Passes an input to a link's session and carries out its effects.
     mutating func advanceSession(_ id: LinkID, _ input: ButtonSession.Input, at now: Instant) {
-        guard let answers = links[id]?.session?.handle(input, at: now) else { return }
+        guard let place = links.place(of: id), let answers = links[sessionAt: place]?.handle(input, at: now) else {
+            return
+        }
         // An effect that leads to another input of the same session is handled after all other effects.
         var isToRestart = false
         var isToResumeUpdate = false
         for answer in answers {
-            guard let link = links[id] else { return }
-            let button = ButtonID(link.peer)
+            guard let place = links.place(of: id) else { return }
+            let peer = links.values[place].peer
+            let button = ButtonID(peer)
             switch answer {
             case .send(let value):
                 if input != .linkLost { perform(.write(id, value), at: now) }
@@ -187,14 +190,14 @@ extension ButtonManager {
                 perform(.measureSignal(id), at: now)
                 isToResumeUpdate = true
             case .events(let events, let cursor, let needsAcknowledgement):
-                links[id]?.lastActivity = now
+                links.wasActive(id, at: now)
                 delivered[button] = cursor
                 for event in events where event.step == .down {
                     linkShortage.crowding[id.radio, default: Crowding()].pressed(button, age: event.age, at: now)
                 }
                 effects.append(.events(button, events, cursor, needsAcknowledgement: needsAcknowledgement))
             case .moved(let movements):
-                links[id]?.lastActivity = now
+                links.wasActive(id, at: now)
                 for movement in movements {
                     if let dial = movement.dial { known[button]?.dials[dial] = movement.units }
                 }
@@ -218,14 +221,14 @@ extension ButtonManager {
                 effects.append(.nickname(button, name))
             case .firmwareUpdate(let progress): updateProgressed(progress, of: button, at: now)
             case .unanswered(let request):
-                effects.append(.anomaly("\(link.peer) does not answer \(request)"))
+                effects.append(.anomaly("\(peer) does not answer \(request)"))
             case .unpaired, .factoryReset:
                 effects.append(.unpaired(button))
                 remove(button, at: now)
             case .failed(let failure):
                 if failure == .packetSignatureMismatch { effects.append(.notificationLost(id.radio)) }
-                if case .inSession = link.phase { links[id]?.phase = .inSession(isReady: false) }
-                if link.isPairing {
+                if case .inSession = links.values[place].phase { links[id]?.phase = .inSession(isReady: false) }
+                if links.values[place].isPairing {
                     candidateFailed(.session(failure), at: now)
                 } else {
                     effects.append(.sessionFailed(button, failure))
@@ -235,7 +238,7 @@ extension ButtonManager {
             case .disconnect:
                 close(id, at: now)
             case .ignored(let reason):
-                effects.append(.anomaly("\(link.peer): \(reason)"))
+                effects.append(.anomaly("\(peer): \(reason)"))
             }
         }
         if isToRestart { restartSession(id, at: now) }

@@ -59,7 +59,7 @@ uid_t linux_peer_user(int descriptor)
 
 int linux_pipe(int ends[2])
 {
-	return pipe2(ends, O_CLOEXEC | O_NONBLOCK);
+	return pipe2(ends, O_CLOEXEC);
 }
 
 int linux_set_blocking(int descriptor, int blocking)

@@ -38,6 +38,8 @@ package final class HistoryEdge {
     private let happened: @ReactorActor (Event) -> Void
     private let disk: HistoryDisk
     private var waiting: [HistoryDisk.Order] = []
+    /// The lines that wait behind `waiting`. They become one order, so that a second of lines is one write.
+    private var lines: [UInt8] = []
     /// The length of the lines that wait, in octets.
     private(set) var waitingLength = 0
     private var isWriting = false
@@ -75,40 +77,59 @@ package final class HistoryEdge {
 
     package func write(_ line: JSONValue) {
         guard !isClosed else { return }
-        let octets = line.encoded() + [UInt8(ascii: "\n")]
-        guard octets.count <= Recording.maximumLineLength, length + octets.count <= maximumLength else {
+        let isFirst = waiting.isEmpty && lines.isEmpty
+        let start = lines.count
+        line.write(into: &lines)
+        lines.append(UInt8(ascii: "\n"))
+        let count = lines.count - start
+        guard count <= Recording.maximumLineLength, length + count <= maximumLength else {
             return fail("a segment would be longer than history_size in tryck.yaml allows", length)
         }
-        guard waitingLength + octets.count <= Self.maximumWaiting || !isWriting else {
+        guard waitingLength + count <= Self.maximumWaiting || !isWriting else {
             return fail("the disk is too slow", length - waitingLength)
         }
-        length += octets.count
-        waitingLength += octets.count
-        add(.write(octets))
+        length += count
+        waitingLength += count
+        if isFirst { setTimer() }
         if waitingLength > Self.longestDelayed { startWriting() }
     }
 
     /// Writes everything that waits, closes the file, and waits until the disk has it.
     package func end() {
         timer?.cancel()
-        disk.add(waiting + [.close])
-        waiting = []
+        disk.add(takeWaiting() + [.close])
         // A failure is not reported, because the daemon ends.
         _ = disk.carryOut()
         drop()
     }
 
     private func add(_ order: HistoryDisk.Order) {
+        let isFirst = waiting.isEmpty && lines.isEmpty
+        endLines()
         waiting.append(order)
-        if waiting.count == 1, !isWriting { timer?.set(at: loop.nanosecondsSinceBoot + Self.delay) }
+        if isFirst { setTimer() }
+    }
+
+    private func endLines() {
+        if !lines.isEmpty { waiting.append(.write(lines)) }
+        lines = []
+    }
+
+    private func takeWaiting() -> [HistoryDisk.Order] {
+        endLines()
+        defer { (waiting, waitingLength) = ([], 0) }
+        return waiting
+    }
+
+    private func setTimer() {
+        if !isWriting { timer?.set(at: loop.nanosecondsSinceBoot + Self.delay) }
     }
 
     private func startWriting() {
-        guard !isWriting, !waiting.isEmpty else { return }
+        guard !isWriting, !waiting.isEmpty || !lines.isEmpty else { return }
         isWriting = true
         timer?.cancel()
-        disk.add(waiting)
-        (waiting, waitingLength) = ([], 0)
+        disk.add(takeWaiting())
         loop.offload { [disk] in
             disk.carryOut()
         } then: { [weak self] fault in
@@ -121,8 +142,8 @@ package final class HistoryEdge {
         if let fault { fail(fault.reason, fault.length) }
         if waitingLength > Self.longestDelayed {
             startWriting()
-        } else if !waiting.isEmpty {
-            timer?.set(at: loop.nanosecondsSinceBoot + Self.delay)
+        } else if !waiting.isEmpty || !lines.isEmpty {
+            setTimer()
         }
         if fault == nil { happened(.written) }
     }
@@ -138,7 +159,7 @@ package final class HistoryEdge {
     private func drop() {
         isClosed = true
         waiting.removeAll { !$0.isRemoval }
-        waitingLength = 0
+        (lines, waitingLength) = ([], 0)
     }
 
     /// Removes all segments in a directory.

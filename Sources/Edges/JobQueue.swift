@@ -52,9 +52,13 @@ struct JobQueue: Hashable, Sendable {
         case .start(let id):
             precondition(!running.contains(id), "a job with this id is running already")
             if isStopping { return [.refuse(id, .stopping)] }
+            guard running.count >= Self.maximumRunning else {
+                running.insert(id)
+                return [.launch(id)]
+            }
             guard waiting.count < Self.maximumWaiting else { return [.refuse(id, .full)] }
             waiting.append(id)
-            return launchWaiting()
+            return []
         case .cancel(let id):
             if running.contains(id) { return [.cancel(id, .cancelled)] }
             guard let index = waiting.firstIndex(of: id) else { return [] }

@@ -45,9 +45,12 @@ package final class ProcessEdge {
     }
 
     /// - Parameter id: identifies the job for `cancel`; must not be in use by another job.
-    package func start(_ id: UInt64, _ request: ProcessRequest, _ ended: @escaping Ended) {
+    /// - Returns: when the program's own code began, in nanoseconds since boot; `nil` if it has not begun.
+    @discardableResult
+    package func start(_ id: UInt64, _ request: ProcessRequest, _ ended: @escaping Ended) -> Int64? {
         waiting[id] = Waiting(request: request, ended: ended)
         carryOut(queue.handle(.start(id)))
+        return running[id]?.began
     }
 
     /// Ends the job early. Its result is reported as usual. An unknown or ended job is ignored.

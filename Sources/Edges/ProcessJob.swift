@@ -14,6 +14,8 @@ package final class ProcessJob {
     private let loop: EventLoop
     private let ended: @ReactorActor (ProcessResult) -> Void
     private let started: Int64
+    /// When the program's own code began.
+    let began: Int64
     private let process: pid_t
     private let processDescriptor: Int32
     private var leader: Watch?
@@ -43,7 +45,8 @@ package final class ProcessJob {
             pipes.closeAll()
             throw error
         }
-        pipes.closeChildEnds()
+        began = loop.nanosecondsSinceBoot
+        pipes.programHasStarted()
         leader = loop.watch(processDescriptor, .read) { [unowned self] _ in leaderHasEnded() }
         timer = loop.timer { [unowned self] in timerFired() }
         if let descriptor = pipes.input?.parent { input = InputPipe(loop, descriptor, request.standardInput) }

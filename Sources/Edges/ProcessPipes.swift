@@ -25,7 +25,6 @@ package struct StandardPipes {
                 throw ProcessJob.StartFailure(sentence: "its pipes cannot be created: \(reason)")
             }
             let pipe = isInput ? Pipe(parent: ends[1], child: ends[0]) : Pipe(parent: ends[0], child: ends[1])
-            linux_set_blocking(pipe.child, 1)
             made.append(pipe)
         }
         (output, error) = (made[0], made[1])
@@ -44,13 +43,16 @@ package struct StandardPipes {
             throw ProcessJob.StartFailure(sentence: "its socket cannot be created: \(reason)")
         }
         pipes.output = Pipe(parent: ends[0], child: ends[1])
-        linux_set_blocking(pipes.output.parent, 0)
         pipes.isOutputInput = true
         return pipes
     }
 
-    func closeChildEnds() {
-        for pipe in [input, output, error] { if let pipe { Glibc.close(pipe.child) } }
+    /// Closes the child's ends, and makes the parent's ends non-blocking, which the start of the program need not wait for.
+    func programHasStarted() {
+        for case let pipe? in [input, output, error] {
+            Glibc.close(pipe.child)
+            linux_set_blocking(pipe.parent, 0)
+        }
     }
 
     func closeAll() {

@@ -15,14 +15,12 @@ func spawn(
     guard let name = request.arguments.first, !name.isEmpty else {
         throw ProcessJob.StartFailure(sentence: "no program is named")
     }
-    guard !request.containsNUL else {
-        throw ProcessJob.StartFailure(sentence: "an argument, a variable or the directory contains a zero octet")
+    // Why a program cannot be started is looked for afterwards, so that no start waits for that.
+    guard let program = locate(name), !(request.directory?.containsNUL ?? false) else {
+        throw ProcessJob.StartFailure(
+            sentence: request.obstacle
+                ?? "there is no program \"\(name)\" in \(ProcessEdge.searchPath.joined(separator: ", "))")
     }
-    if let directory = request.directory, access(directory, X_OK) != 0 {
-        throw ProcessJob.StartFailure(sentence: "it cannot start in \"\(directory)\": \(systemMessage(errno))")
-    }
-    let program = try locate(name)
-
     let (process, failure) = startProgram(program, request.arguments, environment: request.environment) { actions in
         if let input = pipes.input {
             posix_spawn_file_actions_adddup2(actions, input.child, 0)
@@ -36,7 +34,8 @@ func spawn(
         if let directory = request.directory { linux_spawn_chdir(actions, directory) }
     }
     guard failure == 0 else {
-        throw ProcessJob.StartFailure(sentence: "\"\(program)\" cannot be started: \(systemMessage(failure))")
+        throw ProcessJob.StartFailure(
+            sentence: request.obstacle ?? "\"\(program)\" cannot be started: \(systemMessage(failure))")
     }
     let processDescriptor = linux_pidfd_open(process)
     guard processDescriptor >= 0 else {
@@ -49,19 +48,24 @@ func spawn(
 }
 
 extension ProcessRequest {
-    /// True if a text that the system gets would end at a zero octet within it.
-    fileprivate var containsNUL: Bool {
-        arguments.contains(where: \.containsNUL) || environment.contains(where: \.containsNUL)
+    /// Why the program cannot be started, as a sentence, unless the program itself is the reason.
+    fileprivate var obstacle: String? {
+        if arguments.contains(where: \.containsNUL) || environment.contains(where: \.containsNUL)
             || directory?.containsNUL ?? false
+        {
+            return "an argument, a variable or the directory contains a zero octet"
+        }
+        guard let directory, access(directory, X_OK) != 0 else { return nil }
+        return "it cannot start in \"\(directory)\": \(systemMessage(errno))"
     }
 }
 
-private func locate(_ name: String) throws(ProcessJob.StartFailure) -> String {
-    if name.contains("/") { return name }
+/// The path of a program; `nil` if none of the directories has it.
+private func locate(_ name: String) -> String? {
+    if name.utf8.contains(UInt8(ascii: "/")) { return name }
     for directory in ProcessEdge.searchPath {
         let candidate = "\(directory)/\(name)"
         if access(candidate, X_OK) == 0 { return candidate }
     }
-    throw ProcessJob.StartFailure(
-        sentence: "there is no program \"\(name)\" in \(ProcessEdge.searchPath.joined(separator: ", "))")
+    return nil
 }

@@ -44,7 +44,7 @@ final class TransportProgram {
             throw error
         }
         Self.living += 1
-        pipes.closeChildEnds()
+        pipes.programHasStarted()
         descriptor = pipes.output.parent
         // The closures keep this object alive until the program has been reaped.
         errors = OutputPipe(loop, pipes.error.parent) { self.explain() }

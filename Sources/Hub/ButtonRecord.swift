@@ -51,6 +51,14 @@ struct ButtonRecord: Hashable, Sendable {
         }
     }
 
+    /// - Returns: whether the dial was in another position.
+    mutating func dialMoved(_ dial: Dial, to units: Int) -> Bool {
+        guard stored.dials[dial] != units else { return false }
+        stored.dials[dial] = units
+        hasUnrecordedDials = true
+        return true
+    }
+
     /// The largest sequence number up to which all messages are published or given up.
     var acknowledgedSequence: Int64 { watermark.acknowledgedSequence(of: stored.sequence.value) }
     var hasUnrecordedWatermark: Bool { acknowledgedSequence != watermark.recorded }

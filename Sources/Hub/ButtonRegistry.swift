@@ -57,6 +57,8 @@ struct ButtonRegistry: Sendable {
     // MARK: Looking up
 
     subscript(button: ButtonID) -> ButtonRecord? { records[button] }
+    /// True for a known button. Its record, which is large, is not copied.
+    func contains(_ button: ButtonID) -> Bool { records.index(forKey: button) != nil }
 
     var count: Int { records.count }
     var isEmpty: Bool { records.isEmpty }
@@ -344,10 +346,8 @@ struct ButtonRegistry: Sendable {
 
     /// - Returns: whether the position has changed.
     mutating func dialMoved(_ dial: Dial, of button: ButtonID, to units: Int) -> Bool {
-        guard let record = records[button], record.dials[dial] != units else { return false }
-        records[button]?.dials[dial] = units
-        records[button]?.hasUnrecordedDials = true
-        return true
+        guard let index = records.index(forKey: button) else { return false }
+        return records.values[index].dialMoved(dial, to: units)
     }
 
     /// The positions of the dials, if they are not recorded; they count as recorded from now on.
@@ -365,7 +365,9 @@ struct ButtonRegistry: Sendable {
         return record.progress
     }
 
-    mutating func wasSeen(_ button: ButtonID, at now: Instant) { records[button]?.progress.wasSeen(at: now) }
+    mutating func wasSeen(_ button: ButtonID, at now: Instant) {
+        if let index = records.index(forKey: button) { records.values[index].progress.wasSeen(at: now) }
+    }
 
     /// The events or movements of one notification are handled.
     func notificationHandled(_ button: ButtonID) -> ButtonChange { ButtonChange(button, .activity) }

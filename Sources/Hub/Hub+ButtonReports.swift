@@ -72,7 +72,7 @@ extension Hub {
         case .homeChanged(let button, let radio):
             guard radio.rawValue < radios.slots.count else { break }
             // The first home of a button is the radio that has paired it and still has the link.
-            if buttons[button] != nil { radios.connected(button, through: radio) }
+            if buttons.contains(button) { radios.connected(button, through: radio) }
             announce(buttons.homeChanged(button, to: radios[radio].radio.name), at: now)
         case .assigned(let button, let radio):
             radios.assign(button, to: radio)

@@ -45,7 +45,7 @@ extension Hub {
     }
 
     private mutating func invalidateTopics(of button: ButtonID, _ audiences: ButtonAudiences, at now: Instant) {
-        let isKnown = buttons[button] != nil
+        let isKnown = buttons.contains(button)
         // Home Assistant removes a device before its topics are cleared.
         if audiences.contains(.config), !isKnown { invalidate(.config(button)) }
         if audiences.contains(.statusSoon) { invalidateDebounced(.status(button), at: now) }

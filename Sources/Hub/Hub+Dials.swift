@@ -10,7 +10,7 @@ extension Hub {
     static let dialDelay = Hub.settlingTime
 
     mutating func dialsTurned(_ button: ButtonID, _ movements: [ButtonMovement], at now: Instant) {
-        guard buttons[button] != nil else { return }
+        guard buttons.contains(button) else { return }
         buttons.wasSeen(button, at: now)
         if uplink != nil {
             let token = identifiers.recordToken()

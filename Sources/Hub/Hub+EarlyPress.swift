@@ -68,7 +68,10 @@ extension Hub {
             .publish(
                 identifiers.messageID(), MQTTMessage(publish),
                 expiry: publish.retain ? nil : max(.seconds(1), publish.maximumAge))
-        case .external(let external): .startJob(identifiers.jobID(), Job(external, in: configuration))
+        case .external(let external):
+            .startJob(
+                identifiers.jobID(),
+                Job(external, configuration.processEnvironment, in: configuration.stateDirectory))
         case .log(let level, let message): .log(level, message)
         }
     }

@@ -143,7 +143,7 @@ extension Hub {
         }
         reports.buttons.insert(button)
         // A press has a single published hold, even if rules have several hold stages.
-        guard let eventName = recognised.kind.publishedName, !recognised.isFurtherStage, buttons[button] != nil else {
+        guard let eventName = recognised.kind.publishedName, !recognised.isFurtherStage, buttons.contains(button) else {
             return
         }
         // `recognised.at` is the start of the press. A hold or release happened later.

@@ -35,7 +35,7 @@ extension Hub {
         _ ruleEffects: [RuleEngine.Effect], as token: RecordToken?, with changes: [StoreChange], at now: Instant
     ) {
         var begun = changes
-        rules.begun(
+        RuleHost.begun(
             by: ruleEffects, at: wallClock(at: now), cursor: { cursor(of: $0) },
             hasWritten: { broker.hasWritten($0) }, into: &begun)
         if !begun.isEmpty || token != nil { record(begun, as: token) }
@@ -175,7 +175,7 @@ extension Hub {
             let id = identifiers.jobID()
             jobs.started(id, Jobs.StepJob(step: step, run: step.run, rule: rule, action: external))
             if let last = ruleTrace?.actions.indices.last { ruleTrace?.actions[last].job = id }
-            emit(.startJob(id, Job(external, in: configuration)))
+            emit(.startJob(id, Job(external, configuration.processEnvironment, in: configuration.stateDirectory)))
         // A line of the log is written with the other effects, in the order of the run.
         case .log: break
         }

@@ -11,9 +11,12 @@ package enum Job: Hashable, Sendable {
     case process(ProcessRequest)
     case http(HTTPAction)
 
-    init(_ action: ExternalAction, in configuration: HubConfiguration) {
+    /// - Parameters:
+    ///   - environment: the variables of all programs.
+    ///   - directory: the working directory of a program whose step names none.
+    init(_ action: ExternalAction, _ environment: [String], in directory: String) {
         switch action {
-        case .process(let process): self = .process(ProcessRequest(process, in: configuration))
+        case .process(let process): self = .process(ProcessRequest(process, environment, in: directory))
         case .http(let request): self = .http(request)
         }
     }

@@ -59,14 +59,12 @@ package struct ProcessResult: Hashable, Sendable {
 }
 
 extension ProcessRequest {
-    /// Variables of the step take precedence over those of the configuration.
-    init(_ action: ProcessAction, in configuration: HubConfiguration) {
-        let fixed = configuration.processEnvironment.filter { variable in
-            !action.environment.contains { $0.hasName(of: variable) }
-        }
+    /// Variables of the action take precedence over those of all programs.
+    init(_ action: ProcessAction, _ environment: [String], in directory: String) {
+        let fixed = environment.filter { variable in !action.environment.contains { $0.hasName(of: variable) } }
         self.init(
             arguments: action.arguments, environment: fixed + action.environment,
-            directory: action.directory ?? configuration.stateDirectory, standardInput: action.standardInput)
+            directory: action.directory ?? directory, standardInput: action.standardInput)
     }
 }
 

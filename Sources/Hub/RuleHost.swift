@@ -128,7 +128,7 @@ struct RuleHost: Sendable {
     /// - Parameters:
     ///   - cursor: the cursor of a button.
     ///   - hasWritten: whether all messages of a run are written, so that it may be recorded as waiting.
-    func begun(
+    static func begun(
         by effects: [RuleEngine.Effect], at time: UTCTime, cursor: (ButtonID) -> EventCursor?,
         hasWritten: (RunID) -> Bool, into changes: inout [StoreChange]
     ) {
@@ -141,7 +141,7 @@ struct RuleHost: Sendable {
                             id: run.rawValue, rule: rule, button: cause.button,
                             event: cause.button.flatMap(cursor) ?? EventCursor(), startedAt: time)))
             case .store(.waiting(let run, .some))
-            where !hasWritten(run) || Self.publishes(effects[..<index], of: run):
+            where !hasWritten(run) || publishes(effects[..<index], of: run):
                 changes.append(.rules(.waiting(run, nil)))
             case .store(let change): changes.append(.rules(change))
             case .recognised, .stopped, .perform, .cancel, .stepFailed, .finished, .interrupted, .variableChanged,

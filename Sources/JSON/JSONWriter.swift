@@ -81,12 +81,13 @@ extension [UInt8] {
     /// Appends a JSON integer.
     public mutating func append(json value: Int64) {
         if value < 0 { append(UInt8(ascii: "-")) }
-        var unit: UInt64 = 1
-        while value.magnitude / unit >= 10 { unit *= 10 }
-        while unit > 0 {
-            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value.magnitude / unit % 10))
-            unit /= 10
-        }
+        let start = count
+        var rest = value.magnitude
+        repeat {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        self[start...].reverse()
     }
 
     public mutating func append(json value: Bool) {

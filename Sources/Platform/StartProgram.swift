@@ -9,10 +9,11 @@ import Glibc
 ///
 /// - Parameters:
 ///   - path: the path of the program, without a search.
-///   - arguments: the first is the program's name. No string contains a zero octet.
+///   - arguments: the first is the program's name.
 ///   - environment: `NAME=value`; `nil`: the environment of this process.
 ///   - files: sets up the descriptors 0 to 2 and the working directory.
-/// - Returns: the process id and 0, or an error number if nothing was started.
+/// - Returns: the process id and 0, or an error number if nothing was started: `EINVAL` if an argument or a variable contains a
+///   zero octet.
 package func startProgram(
     _ path: String, _ arguments: [String], environment: [String]? = nil,
     _ files: (UnsafeMutablePointer<posix_spawn_file_actions_t>) -> Void
@@ -50,12 +51,30 @@ package func startProgram(
     return (process, failure)
 }
 
-/// Calls `body` with a null-terminated array of null-terminated copies of the strings, which contain no zero octets.
-private func withCStrings<Result>(
-    _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
-) -> Result {
-    var pointers: [UnsafeMutablePointer<CChar>?] = strings.map { strdup($0) }
-    pointers.append(nil)
-    defer { for pointer in pointers { free(pointer) } }
-    return body(pointers)
+/// Calls `body` with a null-terminated array of null-terminated copies of the strings, all in one block of memory.
+///
+/// - Returns: `EINVAL` if a string contains a zero octet, or else the result of `body`.
+private func withCStrings(
+    _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Int32
+) -> Int32 {
+    let size = strings.reduce(1) { $0 + $1.utf8.count + 1 }
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) { octets in
+        withUnsafeTemporaryAllocation(of: UnsafeMutablePointer<CChar>?.self, capacity: strings.count + 1) { pointers in
+            guard var end = octets.baseAddress, let first = pointers.baseAddress else { return ENOMEM }
+            for (index, string) in strings.enumerated() {
+                var string = string
+                let count = string.withUTF8 { text in
+                    UnsafeMutableRawBufferPointer(start: end, count: text.count).copyMemory(from: .init(text))
+                    return text.count
+                }
+                guard memchr(end, 0, count) == nil else { return EINVAL }
+                first[index] = end
+                end += count
+                end.pointee = 0
+                end += 1
+            }
+            first[strings.count] = nil
+            return body(first)
+        }
+    }
 }

@@ -143,7 +143,6 @@ package final class EmbeddedBroker {
         guard linux_pipe(&ends) == 0 else {
             throw BrokerDirectory.Failure(sentence: "a pipe for mosquitto cannot be created: \(systemMessage(errno))")
         }
-        linux_set_blocking(ends[0], 1)
         defer { close(ends[0]) }
         let (failure, process) = withExtendedLifetime(configuration) {
             spawnShell(program, configuration: configuration.rawValue, input: ends[0])

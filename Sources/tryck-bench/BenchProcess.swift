@@ -123,13 +123,12 @@ final class BenchProcess {
 
     private func startRule() throws(Failure) {
         _ = house.wait(.seconds(1))
-        let clock = ContinuousClock()
-        let (began, rest) = try start(by: .down) { [weak self] id, result, began in
-            self?.ended.append(Double((clock.now - began).nanoseconds))
-            self?.hasEnded(id, result) { bench throws(Failure) in try bench.startShell() }
+        let (given, began, rest) = try start(by: .down) { [weak self] id, result, given in
+            guard let self else { return }
+            ended.append(Double(loop.nanosecondsSinceBoot - given))
+            hasEnded(id, result) { bench throws(Failure) in try bench.startShell() }
         }
-        // The call that starts a program returns when the program's own code begins.
-        started.append(Double((clock.now - began).nanoseconds))
+        started.append(Double(began - given))
         self.rest = rest
         pauseTimer?.set(at: loop.nanosecondsSinceBoot + Self.pause)
     }
@@ -141,14 +140,13 @@ final class BenchProcess {
 
     private func startShell() throws(Failure) {
         _ = house.wait(.milliseconds(200))
-        let clock = ContinuousClock()
-        let (began, rest) = try start(by: .up) { [weak self] id, result, _ in
+        let (given, _, rest) = try start(by: .up) { [weak self] id, result, _ in
             self?.hasEnded(id, result) { $0.next() }
         }
         guard signal.wait() else {
             throw Failure(.unavailable, "The shell that the rule starts has not written to its pipe within 5 s.")
         }
-        shell.append(Double((clock.now - began).nanoseconds))
+        shell.append(Double(loop.nanosecondsSinceBoot - given))
         house.carryOut(rest)
         guard case .success(let triggerhappy) = triggerhappy else { return }
         guard let time = triggerhappy.press() else {
@@ -159,11 +157,10 @@ final class BenchProcess {
 
     /// Gives the hub the packets of a press, and starts the program that it asks for.
     ///
-    /// - Returns: the time at which the first packet was given, and the hub's other effects.
+    /// - Returns: the time at which the first packet was given, the time at which the program began, and the hub's other effects.
     private func start(
-        by press: SimulatedPress,
-        _ ended: @escaping @ReactorActor (JobID, ProcessResult, ContinuousClock.Instant) -> Void
-    ) throws(Failure) -> (ContinuousClock.Instant, [Hub.Effect]) {
+        by press: SimulatedPress, _ ended: @escaping @ReactorActor (JobID, ProcessResult, Int64) -> Void
+    ) throws(Failure) -> (given: Int64, began: Int64, [Hub.Effect]) {
         house.intercepts = true
         house.give(.press(button: Self.button, press))
         let isSent = house.wait(.seconds(5)) { !$0.intercepted.isEmpty }
@@ -173,20 +170,21 @@ final class BenchProcess {
         house.intercepted = []
 
         var rest: [Hub.Effect] = []
-        var isStarted = false
-        let began = ContinuousClock().now
+        var began: Int64?
+        let given = loop.nanosecondsSinceBoot
         for packet in packets {
             for effect in house.receive(packet) {
                 guard case .startJob(let id, .process(let request)) = effect else {
                     rest.append(effect)
                     continue
                 }
-                isStarted = true
-                processes.start(id.rawValue, request) { ended(id, $0, began) }
+                began = processes.start(id.rawValue, request) { ended(id, $0, given) }
             }
         }
-        guard isStarted else { throw Failure(.internalError, "The rule did not start its program. Please report it.") }
-        return (began, rest)
+        guard let began else {
+            throw Failure(.internalError, "The rule did not start its program. Please report it.")
+        }
+        return (given, began, rest)
     }
 
     private func hasEnded(

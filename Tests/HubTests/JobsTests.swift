@@ -17,11 +17,9 @@ struct JobsTests {
 
     @Test("a variable of a step takes the place of the configuration's, whatever character its value begins with")
     func variables() {
-        let configuration = HubConfiguration(
-            version: "test", processEnvironment: ["PATH=/bin", "LANG=C", "TZ=UTC", "USER=tryck"])
         let action = ProcessAction(
             arguments: ["notify"], environment: ["TRYCK_RULE=a", "LANG=\u{301}", "T=", "USER2=b", "PATH="])
-        let request = ProcessRequest(action, in: configuration)
+        let request = ProcessRequest(action, ["PATH=/bin", "LANG=C", "TZ=UTC", "USER=tryck"], in: "/")
         #expect(request.environment == ["TZ=UTC", "USER=tryck"] + action.environment)
     }
 

@@ -47,7 +47,6 @@ struct RuleHostTests {
 
     @Test("a run is recorded before it is carried out, and a wait only if all messages of the run are written")
     func begun() {
-        let host = Self.host()
         let run = RunID(rawValue: 7)
         let cause = RunCause(at: Self.time)
         let waiting = WaitingRun(
@@ -57,7 +56,7 @@ struct RuleHostTests {
         ]
         func changes(hasWritten: Bool) -> [StoreChange] {
             var changes: [StoreChange] = []
-            host.begun(
+            RuleHost.begun(
                 by: effects, at: Self.time, cursor: { _ in nil }, hasWritten: { _ in hasWritten }, into: &changes)
             return changes
         }

@@ -46,6 +46,8 @@ struct PreviewPropertyTests {
         var now = Instant(sinceBoot: .seconds(1))
         var buttons = [House.kitchen, House.hall, House.desk, House.stranger].map { FakeButton($0) }
         var unanswered: [ActionID] = []
+        /// The age of the next press.
+        var age = Duration.zero
         var found = 0
         var unknown = 0
 
@@ -77,9 +79,10 @@ struct PreviewPropertyTests {
 
         /// Gives the engine an event of a button, after a look at what it will start.
         mutating func press(_ input: RuleEngine.Input) {
-            guard case .pressed(let events) = input, let event = events.first else { return }
+            guard case .pressed(let events) = input, var event = events.first else { return }
+            event.age = age
             let preview = engine.preview(event, at: now)
-            let effects = give(input)
+            let effects = give(.pressed([event]))
             guard let preview else {
                 unknown += effects.contains { if case .started = $0 { true } else { false } } ? 1 : 0
                 return
@@ -91,6 +94,7 @@ struct PreviewPropertyTests {
         mutating func happen(_ random: inout SeededGenerator) throws {
             pass(.milliseconds(Int.random(in: 0...900, using: &random)))
             let place = Int.random(in: buttons.indices, using: &random)
+            age = .milliseconds(max(0, Int.random(in: -150...50, using: &random)))
             switch Int.random(in: 0..<32, using: &random) {
             case 0..<7: press(buttons[place].down(at: now))
             case 7..<14: press(buttons[place].up(at: now))
@@ -104,10 +108,14 @@ struct PreviewPropertyTests {
             case 24: give(.requested(.setEnabled(rule: "rule_0", Bool.random(using: &random))))
             case 25: give(.brokerChanged(isConnected: Int.random(in: 0..<12, using: &random) > 0))
             case 26: give(.linkChanged(buttons[place].id, isConnected: Bool.random(using: &random)))
-            case 27: give(.buttonsChanged(Array(House.identities.shuffled(using: &random).prefix(3))))
+            case 27:
+                var identities = Array(House.identities.shuffled(using: &random).prefix(3))
+                identities[0].serial = "BA00-B0000\(Int.random(in: 1...2, using: &random))"
+                give(.buttonsChanged(identities))
             case 28:
                 var set = engine.set
                 set.rules.shuffle(using: &random)
+                set.buttons[0].name = Bool.random(using: &random) ? "kitchen" : "cooker"
                 give(.reloaded(set))
             case 29: give(.given(.recognised(RandomHouse.recognised(&random, at: now))))
             case 30:

@@ -139,15 +139,24 @@ enum RandomHouse {
             let texts = try [topic, payload].map { try Template(compiling: $0, in: House.scope()) }
             return Step(.publish(PublishStep(topicName: texts[0], payload: .text(texts[1]), qos: qos)))
         }
-        return switch Int.random(in: 0..<(isKnown ? 9 : 12), using: &random) {
+        func program(_ variable: String) throws -> Step {
+            let arguments = ["/bin/sh", "-c", "work", "sh"].map { Template(literal: $0) }
+            let value = try Template(compiling: variable, in: House.scope())
+            let step = ProcessStep(
+                arguments: arguments, environment: [.init("LEVEL", value)], directory: "/tmp",
+                standardInput: Template(literal: "x"), isShell: true)
+            return Step(.process(step), timeout: .seconds(30))
+        }
+        return switch Int.random(in: 0..<(isKnown ? 10 : 13), using: &random) {
         case 0..<4: try publish("lamp")
         case 4: try publish("lamp", qos: Int.random(in: 1...2, using: &random))
         case 5: try publish("{{ trigger.button }}", "{{ states.lux }} {{ variables.volume }} {{ now.minute }}")
         // It fails while the volume is 0.
         case 6: try publish("lamp", "{{ 100 / variables.volume }}")
         case 7, 8: .work
-        case 9: .say("pressed")
-        case 10: .set(0, to: .integer(Int64.random(in: 0...100, using: &random)))
+        case 9: try program(["high", "{{ states.lux }}", "{{ trigger.event }}"].randomElement(using: &random) ?? "")
+        case 10: .say("pressed")
+        case 11: .set(0, to: .integer(Int64.random(in: 0...100, using: &random)))
         default: try step(&random)
         }
     }

@@ -30,8 +30,7 @@ int linux_accept(int listener);
 // Returns the user of the peer of a connected Unix socket, or (uid_t)-1 if the kernel does not know it.
 uid_t linux_peer_user(int descriptor);
 
-// Creates a pipe whose two ends are non-blocking and closed on exec. An end that becomes a standard stream of a child
-// must be made blocking with linux_set_blocking.
+// Creates a pipe whose two ends are blocking, as programs expect their standard streams, and closed on exec.
 int linux_pipe(int ends[2]);
 int linux_set_blocking(int descriptor, int blocking);
 

@@ -93,7 +93,7 @@ extension Hub {
     mutating func connectionMade(to button: ButtonID, by radio: RadioID, after duration: Duration) {
         radios.connected(radio, after: duration)
         invalidate(.bridgeRadios)
-        if buttons[button] != nil { radios.connected(button, through: radio) }
+        if buttons.contains(button) { radios.connected(button, through: radio) }
     }
 
     mutating func connectFailed(_ radio: RadioID, _ failure: ConnectFailure) {

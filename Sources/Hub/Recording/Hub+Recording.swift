@@ -88,9 +88,9 @@ extension Hub {
             loaded.source?.identities = confidentialIdentities(of: buttons.keys.compactMap { buttons[$0]?.identity })
             recorded.input = .rulesLoaded(id, loaded)
         }
-        // A closure that used the property would copy the hub.
-        let configuration = configuration
-        recorded.started = effects.compactMap { $0.recordedJob(configuration, hiding: recording.redaction) }
+        for case .startJob(let id, let job) in effects {
+            recorded.started.append(RecordedJob(id, job, configuration, hiding: recording.redaction))
+        }
         let isForRadio: Bool
         switch input {
         // In a replay, `goOn` follows its input by itself.
@@ -164,7 +164,8 @@ extension Hub {
     /// The fingerprint of a program or a web request that an effect starts, redacted like this hub's output; `nil` for other
     /// effects.
     package func recordedJob(_ effect: Effect) -> RecordedJob? {
-        effect.recordedJob(configuration, hiding: rules.redaction)
+        guard case .startJob(let id, let job) = effect else { return nil }
+        return RecordedJob(id, job, configuration, hiding: rules.redaction)
     }
 
     /// When the time limit of the step that waits for a program or a web request ends; `nil` if no step waits.
@@ -274,10 +275,9 @@ extension StoredButton {
     fileprivate var isOfSite: Bool { source.map { EngineFeed.isSite(source: $0) } ?? false }
 }
 
-extension Hub.Effect {
-    fileprivate func recordedJob(_ configuration: HubConfiguration, hiding redaction: Redaction) -> RecordedJob? {
-        guard case .startJob(let id, let job) = self else { return nil }
-        return RecordedJob(id: id, fingerprint: .fingerprint(job.identifyingTexts(in: configuration), redaction))
+extension RecordedJob {
+    fileprivate init(_ id: JobID, _ job: Job, _ configuration: HubConfiguration, hiding redaction: Redaction) {
+        self.init(id: id, fingerprint: .fingerprint(job.identifyingTexts(in: configuration), redaction))
     }
 }
 

@@ -22,12 +22,12 @@ struct PressPlan: Sendable {
             }
         }
 
-        fileprivate var key: EventKey {
+        var recognised: RecognisedEvent.Kind {
             switch self {
             case .down: .down
             case .up: .up
-            case .click: .pattern(PatternCode(.click))
-            case .doubleClick: .pattern(PatternCode(.doubleClick))
+            case .click: .pattern(.click)
+            case .doubleClick: .pattern(.doubleClick)
             case .holdRelease: .holdRelease
             }
         }
@@ -46,7 +46,8 @@ struct PressPlan: Sendable {
         var steps: [ActionStep]
         /// True if a step publishes a message. How far the run goes then depends on the connection to the broker.
         var publishes: Bool
-        /// The actions; `nil` if the facts of the event are needed to decide whether or how they are performed.
+        /// The actions for an event without an age; `nil` if more of the event is needed to decide whether or how they are
+        /// performed.
         var constantActions: [Action]?
     }
 
@@ -58,11 +59,14 @@ struct PressPlan: Sendable {
 
     subscript(kind: Kind) -> [PlannedRule]? { rules[kind.rawValue] }
 
-    init(of button: ButtonID, _ set: RuleSet, _ index: RuleIndex) {
+    /// - Parameter facts: the facts of an event of the button that is not late. Its time is not known.
+    init(of button: ButtonID, _ set: RuleSet, _ index: RuleIndex, facts: (Kind) -> TriggerFacts) {
         rules = Kind.allCases.map { kind in
             var planned: [PlannedRule] = []
-            for match in index.matches(kind.key, of: button) {
-                guard let rule = PlannedRule(match, set.rules[match.rule], of: button) else { return nil }
+            for match in index.matches(EventKey(kind.recognised), of: button) {
+                guard let rule = PlannedRule(match, set.rules[match.rule], of: button, facts: { facts(kind) }) else {
+                    return nil
+                }
                 planned.append(rule)
             }
             return planned
@@ -73,7 +77,7 @@ struct PressPlan: Sendable {
 extension PressPlan.PlannedRule {
     /// `nil` if a gate is not known in advance, if an expression reads what the event itself changes, or if the run does more
     /// at once than actions and storing its start.
-    fileprivate init?(_ match: RuleIndex.Match, _ rule: Rule, of button: ButtonID) {
+    fileprivate init?(_ match: RuleIndex.Match, _ rule: Rule, of button: ButtonID, facts: () -> TriggerFacts) {
         guard rule.cooldown == .zero, !rule.isFallback, !rule.isDryRun, rule.onRestart == .drop,
             rule.conditions.allSatisfy(\.isKnownBeforePress), let steps = Self.steps(of: rule), !steps.isEmpty
         else { return nil }
@@ -87,6 +91,7 @@ extension PressPlan.PlannedRule {
         publishes = !steps.allSatisfy(\.isExternal)
         guard conditions.isEmpty, steps.allSatisfy({ $0.isLiteral }) else { return }
         var values = StepValues(environment: EvaluationContext(), rule: id)
+        values.environment.trigger = facts()
         constantActions = try? steps.map { try $0.action(&values) }
     }
 
@@ -115,9 +120,9 @@ extension Condition {
 }
 
 extension ActionStep {
-    /// True if the step contains no expressions. The environment of a program always contains facts of the event.
+    /// True if the step contains no expressions. The environment of a program contains facts of the event, of which a plan knows all
+    /// but the age.
     fileprivate var isLiteral: Bool {
-        guard case .publish = self else { return false }
         var isLiteral = true
         forEachTemplate { template in
             for part in template.parts {

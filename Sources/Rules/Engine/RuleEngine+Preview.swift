@@ -27,7 +27,7 @@ extension RuleEngine {
     /// Makes the plan of a button's presses, so that `preview` can use it, and from now on whenever rules or buttons change.
     package mutating func preparePlan(of button: ButtonID) {
         guard plannedButtons.insert(button).inserted, let entry = index.entryIndex(of: button) else { return }
-        plans[entry] = PressPlan(of: button, set, index)
+        plans[entry] = plan(of: button)
     }
 
     /// Makes the plans again, after a change of the index.
@@ -42,7 +42,14 @@ extension RuleEngine {
     mutating func addPlans() {
         for entry in index.entries[plans.count...] {
             let button = entry.identity.id
-            plans.append(plannedButtons.contains(button) ? PressPlan(of: button, set, index) : nil)
+            plans.append(plannedButtons.contains(button) ? plan(of: button) : nil)
+        }
+    }
+
+    private func plan(of button: ButtonID) -> PressPlan {
+        PressPlan(of: button, set, index) { kind in
+            let recognised = RecognisedEvent(button: button, kind: kind.recognised, at: Instant(sinceBoot: .zero))
+            return event(recognised, at: recognised.at).cause.facts
         }
     }
 
@@ -80,7 +87,7 @@ extension RuleEngine {
                 case .starts: break
                 }
                 guard !runs.contains(where: { $0.rule == rules[rule].id }) else { return nil }
-                var actions = rules[rule].constantActions
+                var actions = recognised[event].facts.age == .zero ? rules[rule].constantActions : nil
                 if actions == nil {
                     if facts.isEmpty { facts.append(self.event(recognised[event], at: now)) }
                     let cause = facts[0].cause(for: rules[rule].trigger)
