@@ -61,7 +61,8 @@ package struct EngineLeadership: Sendable {
         /// The connection is up, and the subscription of `filters` has been sent on it.
         case connected
         case disconnected
-        case received(topicName: String, payload: [UInt8])
+        /// - Parameter isRetained: whether the broker had stored the message before we subscribed, or says it again for a further filter.
+        case received(topicName: String, payload: [UInt8], isRetained: Bool = false)
         /// The highest term in the claims of messages, which engines publish.
         case heard(term: Int)
         /// The highest term in the hellos of sites, at most `EngineTerm.greatestLeap` above the highest term of engines. Sites
@@ -207,8 +208,8 @@ package struct EngineLeadership: Sendable {
     private var claimsUntil = Instant(nanoseconds: 0)
     /// The engines that have claimed in our term since we began to claim.
     private var rivals: Set<EngineTerm.Owner> = []
-    /// The engine that led when we claimed, if it was heard before our claim came back, and until when it may act. It may hear our claim
-    /// late. The engine is `nil` if there are several.
+    /// The engine that may lead although we claim, because it was heard before our claim came back, and until when it may act. It may
+    /// hear our claim late. The engine is `nil` if there are several.
     private(set) var former: (engine: EngineTerm.Owner?, until: Instant)?
     /// The end of `claimPause` after the last claim of another engine.
     private var pausedUntil: Instant?
@@ -264,7 +265,7 @@ package struct EngineLeadership: Sendable {
         case .start(let term): highestTerm = term
         case .connected: connected(at: now)
         case .disconnected: disconnected()
-        case .received(let name, let payload): received(name, payload, at: now)
+        case .received(let name, let payload, let isRetained): received(name, payload, isRetained: isRetained, at: now)
         case .heard(let term): heard(term: term, at: now)
         case .sitesHeard(let term): siteTerm = min(max(siteTerm, term), highestTerm + EngineTerm.greatestLeap)
         case .backlog:
@@ -296,7 +297,7 @@ package struct EngineLeadership: Sendable {
         switch key {
         case .silence: vacate(at: now)
         case .pause: claimIfVacant(at: now)
-        case .claim: if latestClaim == ourClaim { publishClaim(at: now) } else { claimUnheard(at: now) }
+        case .claim: if claimedAt.isEmpty { publishClaim(at: now) } else { claimUnheard(at: now) }
         case .state:
             // A deadline that was due at the same time may have ended the state that this one belongs to.
             switch state {
@@ -411,6 +412,8 @@ package struct EngineLeadership: Sendable {
     /// Stops leading, and hands over to a stand-by if there is one.
     private mutating func resign(at now: Instant) {
         let successor = candidate.flatMap { now < $0.at + patience.presenceLimit ? $0.engine : nil }
+        /// The stand-by passes over a claim whose term is not higher than all that it knows.
+        let known = min(successor?.term ?? 0, highestTerm + EngineTerm.greatestLeap)
         switch state {
         case .standingBy: break
         case .claiming:
@@ -419,7 +422,7 @@ package struct EngineLeadership: Sendable {
         case .leading:
             standBy(at: now)
             if let successor {
-                let term = min(max(highestTerm, siteTerm), EngineTerm.greatest - 1) + 1
+                let term = min(max(highestTerm, siteTerm, known), EngineTerm.greatest - 1) + 1
                 let claim = EngineTerm(term: term, engine: successor.engine, installation: successor.installation)
                 effects.append(
                     .publish(MQTTMessage(topicName: leaderTopic, payload: claim.encoded(), qos: 1, retain: true)))
@@ -518,8 +521,12 @@ package struct EngineLeadership: Sendable {
             return claim(at: now)
         }
         let leaseEnd = leaseEnd(ofClaimAt: confirmedAt, at: now)
-        // Otherwise this process was stopped after its claim had come back, so another engine may lead, whose claim is not read yet.
-        guard now < leaseEnd else { return }
+        guard now < leaseEnd else {
+            // The claim was late, or was read late, so another engine may lead, whose claim is not read yet. If many claims have not come
+            // back at all, which ones come back is not known, and only those of another term can be told from them.
+            if state == .claiming, claimedAt.count >= Self.maximumUnheardClaims { takeNewTerm(at: now) }
+            return
+        }
         if state == .claiming, confirmedAt < max(claimsUntil, former?.until ?? claimsUntil) { return }
         former = nil
         state = .leading
@@ -586,7 +593,7 @@ package struct EngineLeadership: Sendable {
         deadlines.set(.silence, at: now + silenceLimit)
     }
 
-    private mutating func heard(_ claim: EngineTerm, at now: Instant) {
+    private mutating func heard(_ claim: EngineTerm, isRetained: Bool, at now: Instant) {
         if let fault = EngineTerm.fault(of: claim.term, after: highestTerm, leads: state != .standingBy) {
             return noteAnomaly("\(leaderTopic): \(fault)")
         }
@@ -595,9 +602,9 @@ package struct EngineLeadership: Sendable {
         let isNew = claim.term > highestTerm
         highestTerm = max(highestTerm, claim.term)
         if !isOurs(claim) { pausedUntil = now + Self.claimPause }
-        // The first claim of ours on a connection on which we have published none is retained from before.
-        let isRetained = claim == ourClaim && claimedAt.isEmpty
-        if claim == ourClaim, !isRetained { confirmedAt = claimedAt.removeFirst() }
+        // A claim of ours is from before this connection if the broker had stored it, or if none of ours is under way.
+        let isOld = isRetained || claimedAt.isEmpty
+        if claim == ourClaim, !isOld { confirmedAt = claimedAt.removeFirst() }
         switch state {
         case .standingBy:
             if isOurs(claim), isNew, isPresent { return appointed(in: claim.term, at: now) }
@@ -612,14 +619,18 @@ package struct EngineLeadership: Sendable {
                 if state == .claiming { leadIfConfirmed(continues: false, at: now) }
                 return
             }
-            if !isOurs(claim), !isFirstOfRival(claim) { heardFormer(claim.owner, silenceLimit, at: now) }
+            let isFirst = !isOurs(claim) && !isRetained && isFirstOfRival(claim)
+            if !isOurs(claim), !isFirst { heardFormer(claim.owner, silenceLimit, at: now) }
+            // The rival hears the claim that we have published already. With one more, a third engine would take us for a leader.
+            if isFirst, state == .claiming { return }
             publishClaim(at: now)
         case .fenced:
             if claim > ourClaim { return standBy(at: now) }
             guard claim == ourClaim else { break }
-            guard isRetained else { return leadIfConfirmed(continues: true, at: now) }
+            guard isOld else { return leadIfConfirmed(continues: true, at: now) }
             publishClaim(at: now)
-            deadlines.set(.fence, at: now + Self.fenceLimit)
+            // It comes back behind all that the broker has for us, which takes long with many sites.
+            deadlines.set(.fence, at: now + patience.limit)
         }
     }
 
@@ -628,8 +639,8 @@ package struct EngineLeadership: Sendable {
         claim.term == term && rivals.count < Self.maximumRivals && rivals.insert(claim.owner).inserted
     }
 
-    /// While we claim, the engine that led before was heard. If the broker had its message before our claim, that engine may act until
-    /// its patience is over.
+    /// While we claim, an engine was heard that led before, or that may lead in our term. If the broker had its message before our
+    /// claim, that engine may act until its patience is over.
     private mutating func heardFormer(_ engine: EngineTerm.Owner, _ limit: Duration, at now: Instant) {
         guard state == .claiming, confirmedAt == nil else { return }
         let until = max(former?.until ?? now, now + limit + Self.claimWait)
@@ -752,12 +763,12 @@ package struct EngineLeadership: Sendable {
         effects.append(.rulesDiffer(engine: other, leads: leads))
     }
 
-    private mutating func received(_ name: String, _ payload: [UInt8], at now: Instant) {
+    private mutating func received(_ name: String, _ payload: [UInt8], isRetained: Bool, at now: Instant) {
         guard isConnected else { return }
         if name == leaderTopic { hearsClaims(at: now) }
         guard !payload.isEmpty else { return }
         do throws(FeedPayloadFailure) {
-            if name == leaderTopic { heard(try EngineTerm(parsing: payload), at: now) }
+            if name == leaderTopic { heard(try EngineTerm(parsing: payload), isRetained: isRetained, at: now) }
             if name == stateTopic { heard(try EngineState(parsing: payload), at: now) }
             if name == standByTopic { heard(try EnginePresence(parsing: payload), at: now) }
         } catch {

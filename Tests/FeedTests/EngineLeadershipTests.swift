@@ -217,6 +217,63 @@ struct EngineLeadershipTests {
         #expect(talk.machine.state == (claims == 1 ? .leading : .claiming))
     }
 
+    @Test("of three stand-bys that claim at the same moment the one of the greatest name leads a second later")
+    func threeRivals() {
+        var engines = ["a1", "a2", "a3"].map { Self.connected($0) }
+        var claims: [String] = []
+        for place in engines.indices {
+            engines[place].wait(.seconds(5))
+            engines[place].given(.timerFired)
+            claims.append("a\(place + 1)")
+        }
+        // The broker has each claim before the next one, and the first two engines answer before the third one's claim.
+        for name in ["a1", "a2"] {
+            for place in engines.indices {
+                let effects = engines[place].given(Self.claim(1, name))
+                if effects.contains(Self.claims(1, "a2")) { claims.insert("a2", at: 2) }
+            }
+        }
+        for name in claims.dropFirst(2) { for place in engines.indices { engines[place].given(Self.claim(1, name)) } }
+        for place in engines.indices { engines[place].wait(.seconds(1)) }
+        engines[2].given(.timerFired)
+        engines[2].given(Self.claim(1, "a3"))
+        #expect(engines.map(\.machine.state) == [.standingBy, .standingBy, .leading])
+    }
+
+    @Test("an engine whose second claim does not come back any more is deaf after ten claims")
+    func deafWhileClaiming() {
+        var talk = Self.connected()
+        talk.wait(.seconds(5))
+        talk.given(.timerFired)
+        talk.given(Self.claim(1))
+        for _ in 0..<11 {
+            talk.wait(.seconds(1))
+            talk.given(.timerFired)
+        }
+        #expect(talk.machine.isDeaf)
+        #expect(talk.machine.state == .standingBy)
+    }
+
+    @Test("an engine of whose claims the broker has dropped many leads in a new term")
+    func droppedClaims() {
+        var talk = Self.connected()
+        talk.wait(.seconds(5))
+        talk.given(.timerFired)
+        for _ in 0..<9 {
+            talk.wait(.seconds(1))
+            talk.given(.timerFired)
+            talk.given(Self.state(false, "a3"))
+        }
+        // From now on each claim comes back.
+        for _ in 0..<9 where talk.machine.state != .leading {
+            talk.given(Self.claim(talk.machine.term))
+            talk.wait(.seconds(1))
+            talk.given(.timerFired)
+        }
+        #expect(talk.machine.state == .leading)
+        #expect(talk.machine.term == 2)
+    }
+
     @Test("messages of a stand-by that come back late do not make it claim while another engine is online")
     func ownLateMessages() {
         var talk = Self.leading("a2")
@@ -764,6 +821,14 @@ struct EngineLeadershipTests {
         #expect(talk.machine.state == .standingBy)
     }
 
+    @Test("a leader that ends claims for its stand-by with a term that this one does not know yet")
+    func handOverAboveStandBy() {
+        var leader = Self.leading()
+        // The stand-by has recorded higher terms, of claims that the broker never had.
+        leader.given(Self.presence("a2", term: 5))
+        #expect(leader.given(.resign).contains(Self.claims(6, "a2")))
+    }
+
     @Test(
         "a leader without a stand-by, or whose stand-by was not heard for 7 s, says that it is offline",
         arguments: [true, false])
@@ -857,8 +922,37 @@ struct EngineLeadershipTests {
         talk.given(.connected)
         // The process was stopped. Another engine has claimed because of the will, and leads by now.
         talk.wait(.seconds(3))
-        talk.when(Self.claim(1), expect: Self.claims(1), .setTimer(talk.now + .milliseconds(1500)))
+        talk.when(Self.claim(1), expect: Self.claims(1), .setTimer(talk.now + .seconds(10)))
         talk.when(Self.claim(2, "a2"), expect: .stop, .setTimer(talk.now + .seconds(10)))
+    }
+
+    @Test("a fenced leader goes on when its claim comes back after 9 s, behind what the broker sends about many sites")
+    func fencedBehindBacklog() {
+        var talk = Self.leading()
+        talk.given(.disconnected)
+        talk.given(.connected)
+        talk.given(Self.claim(1))
+        for _ in 0..<3 {
+            talk.wait(.seconds(3))
+            talk.given(.timerFired)
+        }
+        let effects = talk.given(Self.claim(1))
+        #expect(effects.contains(.lead(term: 1, continues: true)))
+        #expect(talk.machine.state == .leading)
+    }
+
+    @Test("a second copy of the retained claim does not make a fenced leader go on")
+    func copyOfRetainedClaim() {
+        var talk = Self.leading()
+        talk.given(.disconnected)
+        talk.given(.connected)
+        let retained = EngineLeadership.Input.received(
+            topicName: "engines/2/leader", payload: EngineTerm(term: 1, engine: "a1").encoded(), isRetained: true)
+        talk.given(retained)
+        talk.given(retained)
+        #expect(talk.machine.state == .fenced)
+        talk.given(Self.claim(1))
+        #expect(talk.machine.state == .leading)
     }
 
     @Test("a fenced leader that was replaced stops")

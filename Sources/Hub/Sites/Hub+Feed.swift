@@ -43,7 +43,8 @@ extension Hub {
         // The timer may be late, because the process was stopped.
         if feed.leadership.hasLapsed(at: now) { advanceFeed(.leadership(.timerFired), at: now) }
         if feed.leadership.filters.contains(topicName) {
-            advanceFeed(.leadership(.received(topicName: topicName, payload: payload)), at: now)
+            advanceFeed(
+                .leadership(.received(topicName: topicName, payload: payload, isRetained: retained)), at: now)
             return false
         }
         guard let topic = FeedTopic(topicName) else { return false }
