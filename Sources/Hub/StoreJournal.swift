@@ -77,6 +77,8 @@ struct StoreJournal: Sendable {
         private(set) var unsynced: [(token: RecordToken, events: Acknowledgement)] = []
         /// The latest record with a token that failed and is not on the disk.
         private var latestLostToken: RecordToken?
+        /// The latest record or sync that failed; `nil` if a sync that was requested after it has succeeded.
+        private var latestFailure: RecordToken?
     #endif
 
     /// - Parameters:
@@ -129,6 +131,7 @@ struct StoreJournal: Sendable {
         }
         #if DEBUG
             unsynced.removeAll { $0.token <= token }
+            if let latestFailure, token > latestFailure { self.latestFailure = nil }
         #endif
         var effects: [Effect] = []
         if let latestFault, token > latestFault { effects = mended(at: now) }
@@ -169,6 +172,9 @@ struct StoreJournal: Sendable {
         // Failures may arrive out of order: a sync fails some time after the record that was made last.
         let failed = token ?? latestToken
         latestFault = max(latestFault ?? failed, failed)
+        #if DEBUG
+            latestFailure = max(latestFailure ?? failed, failed)
+        #endif
         effects.append(.canRecord(refuge != .nowhere))
         if isNew || !isRetryScheduled {
             isRetryScheduled = true
@@ -264,6 +270,10 @@ struct StoreJournal: Sendable {
             problems.append("an event waits for sync \(token.rawValue), which was never requested")
         }
         #if DEBUG
+            if fault == nil, let latestFailure {
+                problems.append(
+                    "record \(latestFailure.rawValue) failed, no later sync has succeeded, and the store has no fault")
+            }
             if let latestLostToken, awaitingSync[latestLostToken] != nil {
                 problems.append("an event waits for sync \(latestLostToken.rawValue), whose record has failed")
             }

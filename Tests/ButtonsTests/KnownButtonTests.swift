@@ -243,6 +243,28 @@ struct KnownButtonTests {
         #expect(room.said == [.forgotten(KnownButtonTests.id)])
     }
 
+    @Test("a button that was left alone, was forgotten then and is paired again is connected to like any other")
+    func pairedAgainWhileLeftAlone() {
+        var room = KnownButtonTests.paired()
+        room.reach("hall", false)
+        room.wait(.seconds(30))
+        room.reach("hall", true)
+        room.spoiltQuickVerifyResponses = 3
+        for _ in 0..<3 {
+            room.press("hall", .click)
+            room.wait(.seconds(6))
+        }
+        #expect(room.manager.state(of: KnownButtonTests.id) == .disconnected)
+        room.tell(.forget(KnownButtonTests.id))
+        room.press("hall", .makePublic)
+        room.tell(.permitJoin(.seconds(10)))
+        room.wait(.seconds(15))
+        #expect(room.manager.state(of: KnownButtonTests.id) == .ready)
+        room.reach("hall", false)
+        room.wait(.seconds(60))
+        #expect(room.manager.state(of: KnownButtonTests.id) == .connecting)
+    }
+
     @Test("the adapter is lost and comes back: the button is connected to again")
     func adapterLost() {
         var room = KnownButtonTests.paired()

@@ -601,6 +601,26 @@ struct EngineLeadershipTests {
         #expect(effects.contains(.lead(term: 8, continues: false)))
     }
 
+    @Test("an engine that claims again in a higher term waits for a leader that it hears before that claim")
+    func formerIsAliveInHigherTerm() {
+        var talk = Self.standingBy()
+        talk.wait(.seconds(10))
+        talk.given(.timerFired)
+        talk.given(Self.claim(8, "a2"))
+        // The other engine has led in term 9 meanwhile, and a site's message shows that.
+        #expect(talk.given(.heard(term: 9)).contains(.record(term: 10)))
+        talk.given(Self.state(true))
+        let heard = talk.now
+        talk.given(Self.claim(10, "a2"))
+        while talk.now < heard + .seconds(10) {
+            talk.wait(.milliseconds(500))
+            if talk.given(.timerFired).contains(Self.claims(10, "a2")) { talk.given(Self.claim(10, "a2")) }
+            #expect(talk.machine.state == .claiming)
+        }
+        talk.wait(.seconds(2))
+        #expect(talk.given(.timerFired).first == .lead(term: 10, continues: false))
+    }
+
     @Test("it leads a second after its claim if the former leader is offline then, or was heard after the claim")
     func formerIsGone() {
         var talk = Self.standingBy()

@@ -66,6 +66,10 @@ struct Outbox: Hashable, Sendable {
     /// The octets of the `.other` messages in flight, including those with QoS 0.
     private var inFlight: [MessageID: Int] = [:]
     private var octetsInFlight = 0
+    #if DEBUG
+        /// The messages in flight whose end needs no entry of `handedOver`: those with QoS 0, and those that were given up.
+        private var endsWithoutEntry: Set<MessageID> = []
+    #endif
     /// The number of log lines in flight. They have no ids of their own, and do not wait, because the log itself has them.
     private var linesInFlight = 0
 
@@ -146,6 +150,9 @@ struct Outbox: Hashable, Sendable {
         if entry.messageClass == .other {
             inFlight[entry.id] = entry.octets
             octetsInFlight += entry.octets
+            #if DEBUG
+                if entry.message.qos == 0 { endsWithoutEntry.insert(entry.id) }
+            #endif
         }
         guard entry.message.qos > 0 else { return }
         var entry = entry
@@ -174,6 +181,9 @@ struct Outbox: Hashable, Sendable {
     /// Gives up the message. If it is in flight, it counts as in flight until its end is reported.
     mutating func remove(_ id: MessageID) {
         handedOver[id] = nil
+        #if DEBUG
+            if inFlight[id] != nil { endsWithoutEntry.insert(id) }
+        #endif
         for messageClass in MessageClass.allCases { _ = self[messageClass].remove { $0.id == id } }
     }
 
@@ -188,6 +198,9 @@ struct Outbox: Hashable, Sendable {
 
     private mutating func leave(_ id: MessageID) {
         if let octets = inFlight.removeValue(forKey: id) { octetsInFlight -= octets }
+        #if DEBUG
+            endsWithoutEntry.remove(id)
+        #endif
     }
 
     #if DEBUG
@@ -213,6 +226,9 @@ struct Outbox: Hashable, Sendable {
                 }
             }
             if inFlight.count > Self.maximumInFlight { problems.append("too many other messages are on their way") }
+            for id in inFlight.keys where handedOver[id] == nil && !endsWithoutEntry.contains(id) {
+                problems.append("message \(id.number) has ended and is on its way")
+            }
             if octetsInFlight != inFlight.values.reduce(0, +) {
                 problems.append("the octets on their way are miscounted")
             }

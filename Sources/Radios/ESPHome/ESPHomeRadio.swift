@@ -336,6 +336,25 @@ package struct ESPHomeRadio: Sendable {
                 case .discovering, .ending: break
                 }
             }
+            for key in deadlines.keys {
+                switch key {
+                case .attempt(let address):
+                    expect(attempts[address] != nil, "a deadline for an attempt that has ended")
+                case .link(let id):
+                    expect(
+                        links.contains { $0.id == id && $0.phase != .attached },
+                        "a deadline for a link that is attached or has ended")
+                case .start, .subscription, .silence, .deaf, .release: break
+                }
+            }
+            guard state != .failed else { return problems }
+            for address in attempts.keys {
+                expect(deadlines.deadline(of: .attempt(address)) != nil, "an attempt has no deadline")
+            }
+            for link in links where link.phase != .attached {
+                expect(
+                    deadlines.deadline(of: .link(link.id)) != nil, "\(link.address): nothing ends phase \(link.phase)")
+            }
             return problems
         }
 
