@@ -621,8 +621,9 @@ package struct EngineLeadership: Sendable {
             }
             let isFirst = !isOurs(claim) && !isRetained && isFirstOfRival(claim)
             if !isOurs(claim), !isFirst { heardFormer(claim.owner, silenceLimit, at: now) }
-            // The rival hears the claim that we have published already. With one more, a third engine would take us for a leader.
-            if isFirst, state == .claiming { return }
+            // The rival hears the claim that we have published already. With one more, a third engine would take us for a leader. An older
+            // claim of ours was published before the present one, too.
+            if state == .claiming, isFirst || isOurs(claim) { return }
             publishClaim(at: now)
         case .fenced:
             if claim > ourClaim { return standBy(at: now) }

@@ -323,8 +323,8 @@ struct EngineFaultScenarioTests {
             house.wait(.seconds(1))
         }
         #expect(house.status["engine"]?["fault"] == .null)
-        // The first claims that come back are too old to lead by, and the last one is not.
-        house.hearOwnClaim()
+        // The first claim that comes back is too old to lead by, and the last one is not.
+        house.hear("engines/1/leader", house.claim)
         house.wait(.seconds(1))
         #expect(house.status["engine"]?["state"] == "standing_by")
         for _ in 0..<40 { house.hearOwnClaim() }
