@@ -283,7 +283,8 @@ struct RadioChoice: Sendable {
         guard !button.isForgotten else { return buttons[address] = nil }
         if !wasAttached { noteFailure(address, of: id, at: now) }
         let isBetter: Bool
-        if let home = button.home, let old = button.signals[home], let new = button.signals[id] {
+        // A shared home does not listen, so its last signal is from when the button was paired.
+        if let home = button.home, !self[home].isShared, let old = button.signals[home], let new = button.signals[id] {
             isBetter = new.strength - old.strength >= Self.clearlyBetter
         } else {
             isBetter = false

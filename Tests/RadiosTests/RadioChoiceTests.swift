@@ -173,6 +173,17 @@ struct RadioChoiceTests {
         #expect(choice.radio(for: Self.button, at: Self.start) == Self.one)
     }
 
+    @Test(
+        "A signal from the time of pairing does not count against a home that cannot listen", arguments: [true, false]
+    )
+    func signalOfPairing(isShared: Bool) {
+        var choice = Self.choice(shared: [isShared, false])
+        choice.heard(Self.button, by: Self.one, -80, isNew: true, at: Self.start)
+        choice.heard(Self.button, by: Self.two, -50, isNew: false, at: Self.start)
+        Self.link(&choice, Self.two, at: Self.start)
+        #expect(choice.radio(for: Self.button, at: Self.start) == (isShared ? Self.one : Self.two))
+    }
+
     @Test("A home that is lost is trusted again after a minute")
     func trust() {
         var choice = Self.choice(true, true)
