@@ -223,20 +223,6 @@ struct FarEndTests {
         #expect(house.violations.isEmpty)
     }
 
-    @Test("A link that bluetoothd reports late, when another radio already tries to connect the button, stays")
-    func slowBlueZ() {
-        var house = Household(kinds: [.bluez, .adapter])
-        house.signal("kitchen", 1, -80)
-        house.pairAll()
-        house.breakButton("kitchen", .dropLink)
-        house.wait(.seconds(5))
-        house.trouble(0, .bluetoothd(.stall(for: .milliseconds(900))))
-        house.press("kitchen", .click)
-        house.wait(.seconds(3))
-        #expect(Self.presses(&house) == [1, 0])
-        #expect(house.violations.isEmpty)
-    }
-
     @Test("BlueZ connects a button soon after its adapter has refused a further link twice")
     func refusedLink() {
         var house = Household(kinds: [.bluez])
