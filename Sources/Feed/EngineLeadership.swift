@@ -205,7 +205,7 @@ package struct EngineLeadership: Sendable {
     /// When we published the last of our claims that has come back on this connection; `nil` if none has.
     private var confirmedAt: Instant?
     /// While we claim: we lead by a claim that we publish at this time or later.
-    private var claimsUntil = Instant(nanoseconds: 0)
+    private var earliestLeadingClaim = Instant(nanoseconds: 0)
     /// The engines that have claimed in our term since we began to claim.
     private var rivals: Set<EngineTerm.Owner> = []
     /// The engine that may lead although we claim, because it was heard before our claim came back, and until when it may act. It may
@@ -412,7 +412,7 @@ package struct EngineLeadership: Sendable {
     /// Stops leading, and hands over to a stand-by if there is one.
     private mutating func resign(at now: Instant) {
         let successor = candidate.flatMap { now < $0.at + patience.presenceLimit ? $0.engine : nil }
-        /// The stand-by passes over a claim whose term is not higher than all that it knows.
+        // The stand-by ignores a claim whose term is not higher than the highest that it knows.
         let known = min(successor?.term ?? 0, highestTerm + EngineTerm.greatestLeap)
         switch state {
         case .standingBy: break
@@ -479,15 +479,15 @@ package struct EngineLeadership: Sendable {
     }
 
     private mutating func claim(at now: Instant) {
-        beginToClaim(until: now + Self.claimWait)
+        beginToClaim(leadingFrom: now + Self.claimWait)
         takeNewTerm(at: now)
     }
 
-    private mutating func beginToClaim(until: Instant) {
+    private mutating func beginToClaim(leadingFrom from: Instant) {
         state = .claiming
         cancelDeadlines()
         isVacant = false
-        claimsUntil = until
+        earliestLeadingClaim = from
         rivals = []
     }
 
@@ -527,7 +527,7 @@ package struct EngineLeadership: Sendable {
             if state == .claiming, claimedAt.count >= Self.maximumUnheardClaims { takeNewTerm(at: now) }
             return
         }
-        if state == .claiming, confirmedAt < max(claimsUntil, former?.until ?? claimsUntil) { return }
+        if state == .claiming, confirmedAt < max(earliestLeadingClaim, former?.until ?? earliestLeadingClaim) { return }
         former = nil
         state = .leading
         cancelDeadlines()
@@ -621,8 +621,9 @@ package struct EngineLeadership: Sendable {
             }
             let isFirst = !isOurs(claim) && !isRetained && isFirstOfRival(claim)
             if !isOurs(claim), !isFirst { heardFormer(claim.owner, silenceLimit, at: now) }
-            // The rival hears the claim that we have published already. With one more, a third engine would take us for a leader. An older
-            // claim of ours was published before the present one, too.
+            // The rival hears the claim that we have published already. If we published one more now, a third engine would hear two claims
+            // of ours, take us for an engine that may lead, and wait for our patience. An older claim of ours needs no answer either,
+            // because the broker had it before the present one.
             if state == .claiming, isFirst || isOurs(claim) { return }
             publishClaim(at: now)
         case .fenced:
@@ -651,7 +652,7 @@ package struct EngineLeadership: Sendable {
     /// The leader has ended, and has claimed for us. Its claim may have come late, so that another engine has claimed since.
     private mutating func appointed(in newTerm: Int, at now: Instant) {
         guard canRecord else { return effects.append(.publish(stateMessage(isOnline: false))) }
-        beginToClaim(until: now)
+        beginToClaim(leadingFrom: now)
         term = newTerm
         effects.append(.record(term: term))
         publishClaim(at: now)

@@ -27,7 +27,7 @@ import ButtonModel
 ///
 /// A radio that other programs share does not listen, so it cannot hear a button that was carried to it. A button whose link was
 /// lost, and which no radio has heard for a minute, is *missing*: the first such radio then looks for it besides its home.
-/// Otherwise two radios do not look for a button, but for a moment when it moves away from a shared home (`looksToo`).
+/// The only other case in which two radios look for a button is the moment in which it moves away from a shared home (`looksToo`).
 struct RadioChoice: Sendable {
     enum Effect: Hashable, Sendable {
         /// The result of `radio(for:)` may have changed for some buttons.

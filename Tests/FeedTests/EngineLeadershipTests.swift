@@ -578,6 +578,18 @@ struct EngineLeadershipTests {
             Self.claim(1), expect: .lead(term: 1, continues: true), Self.online(), .setTimer(talk.now + .seconds(3)))
     }
 
+    /// The engine `a2` claims each second until this time, so that other engines do not count it as silent, and leads soon after it.
+    private static func expectLead(_ talk: inout LeaderTalk, term: Int, after time: Instant) {
+        while talk.now < time {
+            talk.wait(.milliseconds(500))
+            if talk.given(.timerFired).contains(claims(term, "a2")) { talk.given(claim(term, "a2")) }
+            #expect(talk.machine.state == .claiming)
+        }
+        talk.wait(.seconds(2))
+        let effects = confirm(&talk, claim(term, "a2")) + talk.given(claim(term, "a2"))
+        #expect(effects.contains(.lead(term: term, continues: false)))
+    }
+
     // The broker has these messages before our claim, so their engine may act until its patience is over, although it hears our claim
     // late.
     @Test(
@@ -591,15 +603,7 @@ struct EngineLeadershipTests {
         talk.given(sign)
         let heard = talk.now
         talk.given(Self.claim(8, "a2"))
-        while talk.now < heard + .seconds(10) {
-            talk.wait(.milliseconds(500))
-            // It claims again and again, so that other engines do not count it as silent.
-            if talk.given(.timerFired).contains(Self.claims(8, "a2")) { talk.given(Self.claim(8, "a2")) }
-            #expect(talk.machine.state == .claiming)
-        }
-        talk.wait(.seconds(2))
-        let effects = Self.confirm(&talk, Self.claim(8, "a2")) + talk.given(Self.claim(8, "a2"))
-        #expect(effects.contains(.lead(term: 8, continues: false)))
+        Self.expectLead(&talk, term: 8, after: heard + .seconds(10))
     }
 
     @Test("an engine that claims again in a higher term waits for a leader that it hears before that claim")
@@ -613,14 +617,7 @@ struct EngineLeadershipTests {
         talk.given(Self.state(true))
         let heard = talk.now
         talk.given(Self.claim(10, "a2"))
-        while talk.now < heard + .seconds(10) {
-            talk.wait(.milliseconds(500))
-            if talk.given(.timerFired).contains(Self.claims(10, "a2")) { talk.given(Self.claim(10, "a2")) }
-            #expect(talk.machine.state == .claiming)
-        }
-        talk.wait(.seconds(2))
-        let effects = Self.confirm(&talk, Self.claim(10, "a2")) + talk.given(Self.claim(10, "a2"))
-        #expect(effects.contains(.lead(term: 10, continues: false)))
+        Self.expectLead(&talk, term: 10, after: heard + .seconds(10))
     }
 
     @Test("it leads a second after its claim if the former leader is offline then, or was heard after the claim")
