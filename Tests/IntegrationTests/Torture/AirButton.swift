@@ -32,6 +32,11 @@ final class AirButton {
 
     static let unit = 8
     static let codeCount = 24
+    /// How long a link lasts on which the peer has sent nothing. A controller ends it after six connection events; RootCanal keeps
+    /// it, and makes one with a peer that has just cancelled its attempt and therefore knows of no link.
+    private static let establishLimit = Duration.seconds(3)
+    /// The H4 packet type of data.
+    private static let aclData: UInt8 = 0x02
     /// The maximum number of octets of a read.
     private static let readSize = 16 * 1024
     /// While the button has this many events to deliver, it is not pressed: it discards the oldest above sixteen.
@@ -53,8 +58,9 @@ final class AirButton {
     private var timer: Instant?
     private var random: SeededGenerator
     private var nextMove: Instant?
-    /// When a link to a peer that is gone ends by its supervision timeout.
+    /// When a link to a peer that is gone, or that has sent nothing yet, ends.
     private var supervisionEnd: Instant?
+    private var awaitsPeer = false
     private var down: (at: Instant, ticks: UInt64)?
     private let codes: [Int]
     private var pressCount = 0
@@ -96,11 +102,17 @@ final class AirButton {
         let count = read(descriptor, &chunk, chunk.count)
         guard count > 0 else { throw Program.Failure(description: "the virtual controller went away") }
         framer.append(Array(chunk.prefix(count)))
-        while let packet = try framer.next() { try advance(.received(packet), at: now) }
+        while let packet = try framer.next() {
+            if awaitsPeer, packet.first == Self.aclData { (awaitsPeer, supervisionEnd) = (false, nil) }
+            try advance(.received(packet), at: now)
+        }
     }
 
     /// The daemon has ended. The virtual controllers do not report the end of every link.
-    func hostDied(at now: Instant) { supervisionEnd = isLinked ? now + .milliseconds(500) : nil }
+    func hostDied(at now: Instant) {
+        awaitsPeer = false
+        supervisionEnd = isLinked ? now + .milliseconds(500) : nil
+    }
 
     // MARK: The finger
 
@@ -159,14 +171,14 @@ final class AirButton {
         notes.append("\(Date().formatted(.iso8601)) \(note)")
         switch note {
         case "paired": isPaired = true
-        case "connected": isLinked = true
+        case "connected": (isLinked, awaitsPeer, supervisionEnd) = (true, true, now + Self.establishLimit)
         case "disconnected":
             isLinked = false
             hasSession = false
             // The virtual controllers report this as a requested disconnection. It was not requested, so the button
             // advertises again.
             advertisesAgain = true
-            supervisionEnd = nil
+            (awaitsPeer, supervisionEnd) = (false, nil)
         case "silent":
             // A press would make the button advertise again, but it is not pressed while it has so much to deliver. Without this, it
             // would be silent until the end if no daemon connects for as long as it advertises, such as on a machine that stands still.

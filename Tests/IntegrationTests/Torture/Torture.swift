@@ -124,9 +124,17 @@ final class Torture {
         try ask("permit_join", "60")
         guard try run(for: .seconds(60), until: { buttons.allSatisfy { $0.isPaired && $0.hasSession } }) else {
             throw Program.Failure(
-                description: "the buttons did not pair:\n\(buttons.map(\.notes))\n\(lives[0].daemon.text)")
+                description: "the buttons did not pair:\n\(notes)\n\(lives[0].daemon.text)")
         }
         try ask("permit_join", "0")
+    }
+
+    /// What each button has done, a line for each step.
+    var notes: String {
+        zip(Self.names, buttons).map { name, button in
+            "\(name) \(button.address):\n  \(button.notes.joined(separator: "\n  "))"
+        }
+        .joined(separator: "\n")
     }
 
     private func ask(_ request: String, _ payload: String) throws {
