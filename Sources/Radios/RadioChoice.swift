@@ -27,8 +27,9 @@ import ButtonModel
 /// it has been ready for 60 s.
 ///
 /// A radio that other programs share does not listen, so it cannot hear a button that was carried to it. A button whose link was
-/// lost, and which no radio has heard for a minute, is *missing*: the first such radio then looks for it besides its home.
-/// The only other case in which two radios look for a button is the moment in which it moves away from a shared home (`looksToo`).
+/// lost, and which no radio has heard for a minute, is *missing* until it has a link on which its service was found: the first such
+/// radio then looks for it besides its home. The only other case in which two radios look for a button is the moment in which it
+/// moves away from a shared home (`looksToo`).
 struct RadioChoice: Sendable {
     enum Effect: Hashable, Sendable {
         /// The result of `radio(for:)` may have changed for some buttons.
@@ -94,7 +95,7 @@ struct RadioChoice: Sendable {
         var home: RadioID?
         /// True if the button's service was found on the link.
         var isAttached = false
-        /// True if the last link was lost, and no radio has heard the button since, for a minute.
+        /// True if the last link was lost, and then no radio heard the button for a minute. It ends when the button's service was found.
         var isMissing = false
         /// The radio of the last link.
         var previous: RadioID?
@@ -260,7 +261,7 @@ struct RadioChoice: Sendable {
         attemptEnded(address, by: id)
         guard let button = buttons[address] else { return }
         deadlines.cancel(.button(address))
-        notMissing(address)
+        deadlines.cancel(.missing(address))
         buttons[address]?.isAttached = false
         buttons[address]?.failures[id] = nil
         buttons[address]?.pinned = nil
@@ -272,9 +273,11 @@ struct RadioChoice: Sendable {
     mutating func attached(_ address: BluetoothAddress, to id: RadioID) {
         guard let button = buttons[address], button.state == .linked(id), !button.isForgotten else { return }
         buttons[address]?.isAttached = true
+        notMissing(address)
         if button.home == nil { changeHome(of: address, to: id) }
-        // The home, a shared radio, looked for the button until now.
-        if let home = button.home, home != id, self[home].isShared { effects.append(.assignmentChanged) }
+        // A shared radio looked for the button until now.
+        let hasSharedHome = button.home.map { $0 != id && self[$0].isShared } ?? false
+        if hasSharedHome || button.isMissing { effects.append(.assignmentChanged) }
     }
 
     /// - Parameters:
@@ -358,15 +361,17 @@ struct RadioChoice: Sendable {
 
     /// True if a shared radio looks for a button besides the one that `radio(for:)` names.
     ///
-    /// A shared home goes on looking until another radio has found the button's service on its link: the call that stops BlueZ would
-    /// end a link that is just coming up, and the link of the other one may not last. A missing button is also looked for by a shared
-    /// radio that has room.
+    /// It goes on looking until another radio has found the button's service on its link: the call that stops BlueZ would end a link
+    /// that is just coming up, and the link of the other one may not last. It is the home of the button, or the button is missing and
+    /// it is the first shared radio that has room.
     func looksToo(_ id: RadioID, for address: BluetoothAddress, at now: Instant) -> Bool {
         guard self[id].isShared, let button = buttons[address], let searching = searching(for: address, at: now) else {
             return false
         }
         switch button.state {
-        case .linked(let other): return searching == id && other != id && !button.isAttached
+        case .linked(let other):
+            guard other != id, !button.isAttached else { return false }
+            if searching == id { return true }
         case .trying, .waiting: if searching == id { return true }
         case .away, .considered: break
         }
@@ -469,13 +474,9 @@ struct RadioChoice: Sendable {
         deadlines.set(.missing(address), at: now + Self.missingTime)
     }
 
-    /// A button was heard, so it is not missing.
+    /// A button was heard. If it is missing, a link of the shared radio may be coming up, so that radio looks on.
     private mutating func notice(_ address: BluetoothAddress, at now: Instant) {
-        let wasMissing = buttons[address]?.isMissing == true
-        guard wasMissing || deadlines.deadline(of: .missing(address)) != nil else { return }
-        notMissing(address)
-        awaitSign(of: address, at: now)
-        if wasMissing { effects.append(.assignmentChanged) }
+        if deadlines.deadline(of: .missing(address)) != nil { awaitSign(of: address, at: now) }
     }
 
     private mutating func notMissing(_ address: BluetoothAddress) {
@@ -512,8 +513,10 @@ struct RadioChoice: Sendable {
             for (address, button) in buttons {
                 if button.isForgotten { expect(button.home == nil, "\(address) is forgotten and has a home") }
                 let hasDeadline = deadlines.deadline(of: .button(address)) != nil
-                let isAwaited = button.isMissing || deadlines.deadline(of: .missing(address)) != nil
-                expect(!isAwaited || button.isExpected, "\(address) is missing and not expected")
+                let isAwaited = deadlines.deadline(of: .missing(address)) != nil
+                expect(!isAwaited || !button.isMissing, "\(address) is missing, and its sign is awaited")
+                expect(
+                    !isAwaited && !button.isMissing || button.isExpected, "\(address) is missing and not expected")
                 switch button.state {
                 case .away: expect(!hasDeadline, "\(address) is away and has a deadline")
                 case .considered: expect(hasDeadline, "\(address) is considered without a deadline")
@@ -522,6 +525,7 @@ struct RadioChoice: Sendable {
                     expect(self[id].isReady, "\(address) waits for a radio that is lost")
                 case .linked(let id):
                     expect(!hasDeadline && !isAwaited, "\(address) has a link and a deadline")
+                    expect(!button.isAttached || !button.isMissing, "\(address) has a link and is missing")
                     expect(linked[address] == id, "\(address) has no link to its radio")
                 }
             }

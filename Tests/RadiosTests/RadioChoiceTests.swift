@@ -122,9 +122,14 @@ struct RadioChoiceTests {
                 choice.limitChanged(radio, to: 1)
                 #expect(helpers(120_000) == [helper])
             }
+            // A link of the helper may be coming up, so it looks on until another radio has found the button's service.
             choice.heard(Self.button, by: Self.one, -80, isNew: false, at: Self.after(130_000))
+            choice.connected(Self.button, by: Self.one)
+            #expect(helpers(130_000) == [helper].compactMap(\.self), "\(shared)")
+            choice.attached(Self.button, to: Self.one)
             #expect(helpers(130_000) == [])
             _ = choice.takeEffects()
+            #expect(choice.problems(linked: [Self.button: Self.one]).isEmpty)
         }
     }
 
