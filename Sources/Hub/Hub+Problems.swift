@@ -74,6 +74,14 @@
                 expect(
                     journal.hasRecord(ofRun: step.run.rawValue), "run \(step.run.rawValue) waits and has no record")
             }
+            guard incompletePress == nil else { return }
+            let sending = Set(broker.runsWithMessages)
+            let held = Set(feed?.fencedSteps ?? [])
+            for step in rules.stepsWithoutTimeLimit {
+                expect(
+                    sending.contains(step.run) || held.contains(step),
+                    "run \(step.run.rawValue) waits for a message that is not sent")
+            }
         }
 
         private func checkBroker(_ expect: Expectation) {

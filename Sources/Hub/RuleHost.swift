@@ -382,6 +382,9 @@ struct RuleHost: Sendable {
     var rulesWithLastRun: [String] { lastRuns.keys.sorted() }
 
     #if DEBUG
+        /// The steps whose results runs wait for without a time limit.
+        var stepsWithoutTimeLimit: [ActionID] { engine.stepsWithoutTimeLimit }
+
         /// True if these are the buttons that the engine was told of.
         func knows(_ buttons: [ButtonIdentity]) -> Bool { engine.knows(buttons) }
 

@@ -4,6 +4,14 @@
     import Gestures
 
     extension RuleEngine {
+        /// The actions for whose results runs wait without a time limit: messages that are not written yet.
+        package var stepsWithoutTimeLimit: [ActionID] {
+            scheduler.runs.values.compactMap { run in
+                guard case .result(let attempt, nil) = run.waiting else { return nil }
+                return attempt.step
+            }
+        }
+
         /// The invariants that are violated between two inputs, as sentences; empty unless the engine has a fault.
         package func problems() -> [String] {
             guard !isStopped else { return [] }
