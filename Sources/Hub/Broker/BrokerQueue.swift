@@ -447,6 +447,8 @@ struct BrokerQueue: Sendable {
         func sequences(of button: ButtonID) -> [Int64] { owners.sequences(of: button) }
         /// The runs with messages that are not written yet, in no order.
         var runsWithMessages: [RunID] { owners.runsWithMessages }
+        /// The steps with messages that have not ended.
+        var stepsWithMessages: Set<ActionID> { owners.stepsWithMessages }
 
         /// The invariants that the state violates between two inputs; empty unless this type has a bug.
         func problems() -> [String] {

@@ -85,6 +85,14 @@ struct MessageOwners: Sendable {
         /// The runs with messages that are not written yet, in no order.
         var runsWithMessages: [RunID] { Array(runs.keys) }
 
+        /// The steps with messages that have not ended.
+        var stepsWithMessages: Set<ActionID> {
+            Set(
+                owners.values.compactMap { owner in
+                    if case .step(let step, _, _) = owner { step } else { nil }
+                })
+        }
+
         /// The sequence numbers of the messages about events of a button, in ascending order.
         func sequences(of button: ButtonID) -> [Int64] {
             var sequences: [Int64] = []
