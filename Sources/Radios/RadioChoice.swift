@@ -18,7 +18,6 @@ import ButtonModel
 /// | trying     | no link for 1.5 s, or the radio has failed           | considered | leave that radio out for a while    |
 /// | waiting    | heard, and a radio has room                          | trying     | let it look for the button          |
 /// | waiting    | 5 s                                                  | away       |                                     |
-/// | away       | a lost link, and not heard for 60 s                  | away       | let a shared radio look for it too  |
 /// | any        | a link                                               | linked     |                                     |
 /// | linked     | the link ends                                        | away       | choose its home anew                |
 /// | any        | its radio is lost                                    | away       |                                     |
@@ -254,11 +253,8 @@ struct RadioChoice: Sendable {
         }
     }
 
-    /// A radio has a link to the button, of which it is not known whether it is real.
-    mutating func attemptEnded(_ address: BluetoothAddress, by id: RadioID) { self[id].attempts.remove(address) }
-
     mutating func connected(_ address: BluetoothAddress, by id: RadioID) {
-        attemptEnded(address, by: id)
+        self[id].attempts.remove(address)
         guard let button = buttons[address] else { return }
         deadlines.cancel(.button(address))
         deadlines.cancel(.missing(address))

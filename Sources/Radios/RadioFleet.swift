@@ -3,8 +3,8 @@ package import ButtonModel
 /// All radios of the program, which look to their owner like one.
 ///
 /// The owner says which buttons it expects, and `RadioChoice` decides which radio looks for each of them. A button has one
-/// link: when a second radio has connected to it and found its service, the first link is dead, and ends. With one adapter there
-/// is nothing to choose, and everything is passed on.
+/// link: when a second radio connects to it, the first link is dead or about to be, and ends. With one adapter there is
+/// nothing to choose, and everything is passed on.
 package struct RadioFleet: Sendable {
     /// An effect of one radio. The fleet has one timer for all radios, whose effects name the first.
     package struct Output: Hashable, Sendable, TimerEffect {
@@ -24,15 +24,10 @@ package struct RadioFleet: Sendable {
         var id: LinkID
         var address: BluetoothAddress
         var isAttached = false
-        /// True while its beginning is not reported, because the button has another link, and its service was not found on this one.
-        var isInDoubt = false
         /// True if its end was reported when another link took its place, or when it was found to be dead.
         var isSuperseded = false
         /// When the button was heard advertising though it has this link.
         var heardAt: Instant?
-
-        /// True from the report of its beginning to the report of its end.
-        var isReported: Bool { !isInDoubt && !isSuperseded }
     }
 
     /// An attempt of a radio to connect a button.
@@ -270,32 +265,24 @@ package struct RadioFleet: Sendable {
             noticeDeadLink(heard, at: now)
             choice.heard(heard.address, by: id, heard.rssi, isNew: heard.service != nil, at: now)
         case .connected(let link, let address):
-            let isInDoubt = links.contains { $0.address == address && $0.isReported }
-            links.append(FleetLink(id: link, address: address, isInDoubt: isInDoubt))
-            guard !isInDoubt else { return choice.attemptEnded(address, by: id) }
+            supersede(address, at: now)
+            links.append(FleetLink(id: link, address: address))
             choice.connected(address, by: id)
         case .attached(let link, _, _):
             guard let place = place(of: link), !links[place].isSuperseded else { return }
-            if links[place].isInDoubt { supersede(links[place].address, with: link, at: now) }
-            guard let place = self.place(of: link) else { return }
             links[place].isAttached = true
             choice.attached(links[place].address, to: id)
-        case .attachFailed(let link):
+        case .notified(let link, _), .attachFailed(let link), .signal(let link, _):
             guard let place = place(of: link), !links[place].isSuperseded else { return }
-            if links[place].isInDoubt { return advance(id, .perform(.disconnect(link)), at: now) }
-        case .notified(let link, _), .signal(let link, _):
-            guard let place = place(of: link), links[place].isReported else { return }
         case .disconnected(let link, let reason):
             guard let place = place(of: link) else { return }
             let ended = links.remove(at: place)
             choice.roomChanged(id, isFull: false)
-            guard ended.isReported else { return }
+            guard !ended.isSuperseded else { return }
             choice.disconnected(
                 ended.address, from: id, wasAttached: ended.isAttached, isLost: reason.mayBeTimeout, at: now)
             // The button was not silent, so its link has not timed out as long as there is another radio.
-            let isLost = closing == id && isOtherReady(than: id)
-            report(.disconnected(link, isLost ? .radioLost : reason), id)
-            return believeLink(to: ended.address)
+            if closing == id, isOtherReady(than: id) { return report(.disconnected(link, .radioLost), id) }
         case .attemptFailed(let address):
             attempts[Attempt(radio: id, address: address)] = nil
             choice.attemptFailed(address, by: id, at: now)
@@ -315,27 +302,14 @@ package struct RadioFleet: Sendable {
         outputs.append(Output(radio: id, effect: .event(event)))
     }
 
-    /// Ends the older link of a button that has answered through another radio. A button has one link at a time, so the older link
+    /// Ends the older link of a button that has connected through another radio. A button has one link at a time, so the older link
     /// is dead although its end has not been reported.
-    ///
-    /// That the other radio has a link does not suffice: two adapters that answer the same advertisement both report one, and the
-    /// controller that the button has not heard takes it back after six connection events (Bluetooth Core 5.4, Vol 6, Part B, 4.5.2).
-    private mutating func supersede(_ address: BluetoothAddress, with link: LinkID, at now: Instant) {
-        guard let place = links.firstIndex(where: { $0.address == address && $0.isReported }) else { return }
+    private mutating func supersede(_ address: BluetoothAddress, at now: Instant) {
+        guard let place = links.firstIndex(where: { $0.address == address && !$0.isSuperseded }) else { return }
         links[place].isSuperseded = true
-        let older = links[place].id
-        report(.disconnected(older, .superseded), older.radio)
-        believeLink(to: address)
-        advance(older.radio, .perform(.disconnect(older)), at: now)
-    }
-
-    /// Reports the link of a button that was in doubt, because the button has no other link any more.
-    private mutating func believeLink(to address: BluetoothAddress) {
-        guard let place = links.firstIndex(where: { $0.address == address && $0.isInDoubt }) else { return }
-        links[place].isInDoubt = false
-        let link = links[place].id
-        choice.connected(address, by: link.radio)
-        report(.connected(link, address), link.radio)
+        let link = links[place]
+        report(.disconnected(link.id, .superseded), link.id.radio)
+        advance(link.id.radio, .perform(.disconnect(link.id)), at: now)
     }
 
     /// Ends the link that a button has through a proxy if the button advertises: a button with a link does not advertise, except in
@@ -343,7 +317,7 @@ package struct RadioFleet: Sendable {
     /// supervision timeout at the latest. One advertisement may have been delayed, so a second one must follow.
     private mutating func noticeDeadLink(_ heard: HeardAdvertisement, at now: Instant) {
         guard heard.kind == .connectable, heard.service == nil,
-            let place = links.firstIndex(where: { $0.address == heard.address && $0.isReported }),
+            let place = links.firstIndex(where: { $0.address == heard.address && !$0.isSuperseded }),
             !self[links[place].id.radio].connectsByItself
         else { return }
         guard let first = links[place].heardAt, now - first <= Self.doubtTime.upperBound else {
@@ -356,7 +330,6 @@ package struct RadioFleet: Sendable {
         report(.disconnected(link.id, .unknown), link.id.radio)
         choice.disconnected(
             link.address, from: link.id.radio, wasAttached: link.isAttached, isLost: true, at: now)
-        believeLink(to: link.address)
         advance(link.id.radio, .perform(.disconnect(link.id)), at: now)
     }
 
@@ -366,8 +339,7 @@ package struct RadioFleet: Sendable {
     private mutating func lost(_ id: RadioID, at now: Instant) {
         isReady[Int(id.rawValue)] = false
         attempts = attempts.filter { $0.key.radio != id }
-        let ended = links.filter { $0.id.radio == id && $0.isReported }
-        for link in ended {
+        for link in links where link.id.radio == id && !link.isSuperseded {
             choice.disconnected(link.address, from: id, wasAttached: link.isAttached, isLost: true, at: now)
         }
         links.removeAll { $0.id.radio == id }
@@ -376,7 +348,6 @@ package struct RadioFleet: Sendable {
             report(.takingTurns(takingTurns.flatMap(\.self)), id)
         }
         choice.lost(id)
-        for link in ended { believeLink(to: link.address) }
     }
 
     private func place(of id: LinkID) -> Int? { links.firstIndex { $0.id == id } }
@@ -391,11 +362,8 @@ package struct RadioFleet: Sendable {
                 if !holds { problems.append("radios: " + problem()) }
             }
             expect(outputs.isEmpty, "an output was not returned")
-            let current = links.filter(\.isReported)
+            let current = links.filter { !$0.isSuperseded }
             expect(Set(current.map(\.address)).count == current.count, "a button has two links")
-            expect(
-                Set(links.filter(\.isInDoubt).map(\.address)).isSubset(of: current.map(\.address)),
-                "a link is in doubt and there is no other")
             expect(
                 Set(links.map(\.id)) == Set(radios.flatMap(\.reportedLinks)), "the links are not those of the radios")
             expect(links.allSatisfy { isReady[Int($0.id.radio.rawValue)] }, "a link of a radio that is not ready")
@@ -407,7 +375,7 @@ package struct RadioFleet: Sendable {
 
         /// The links that were reported as connected and not yet as disconnected.
         package var reportedLinks: Set<LinkID> {
-            isAlone ? first.reportedLinks : Set(links.filter(\.isReported).map(\.id))
+            isAlone ? first.reportedLinks : Set(links.filter { !$0.isSuperseded }.map(\.id))
         }
     #endif
 }

@@ -43,10 +43,6 @@ struct TwoProxies {
     /// The proxy connects, finds the services and enables the notifications.
     mutating func attach(_ place: Int) {
         connect(place)
-        findService(place)
-    }
-
-    mutating func findService(_ place: Int) {
         say(.services(address: ProxyTalk.address, ProxyTalk.services), place)
         say(.servicesDone(address: ProxyTalk.address), place)
         say(.writeResponse(address: ProxyTalk.address, handle: 15), place)
