@@ -18,6 +18,7 @@ import ButtonModel
 /// | trying     | no link for 1.5 s, or the radio has failed           | considered | leave that radio out for a while    |
 /// | waiting    | heard, and a radio has room                          | trying     | let it look for the button          |
 /// | waiting    | 5 s                                                  | away       |                                     |
+/// | away       | a lost link, and not heard for 60 s                  | away       | let a shared radio look for it too  |
 /// | any        | a link                                               | linked     |                                     |
 /// | linked     | the link ends                                        | away       | choose its home anew                |
 /// | any        | its radio is lost                                    | away       |                                     |
@@ -299,7 +300,8 @@ struct RadioChoice: Sendable {
         }
         buttons[address]?.previous = id
         rest(address)
-        if isLost { awaitSign(of: address, at: now) }
+        // A link on which the service was not found may not have been real, and then says nothing about where the button is.
+        if isLost || !wasAttached { awaitSign(of: address, at: now) }
         effects.append(.assignmentChanged)
     }
 
@@ -357,9 +359,9 @@ struct RadioChoice: Sendable {
 
     /// True if a shared radio looks for a button besides the one that `radio(for:)` names.
     ///
-    /// It goes on looking until another radio has found the button's service on its link: the call that stops BlueZ would end a link
-    /// that is just coming up, and the link of the other one may not last. It is the home of the button, or the button is missing and
-    /// it is the first shared radio that has room.
+    /// That radio is the one that looks for the button when no other one has taken over, or the button is missing and it is the first
+    /// shared radio that has room. It goes on looking until another radio has found the button's service on its link, for two reasons:
+    /// the call that stops BlueZ would end a link that is just coming up, and the link of the other radio may not last.
     func looksToo(_ id: RadioID, for address: BluetoothAddress, at now: Instant) -> Bool {
         guard self[id].isShared, let button = buttons[address], let searching = searching(for: address, at: now) else {
             return false

@@ -61,6 +61,9 @@ package struct RadioFleet: Sendable {
     /// The radio that is being closed.
     private var closing: RadioID?
     private var takingTurns: [[BluetoothAddress]]
+    /// Dead links, which are ended when all effects of the present input are carried out: the octets of a proxy are encrypted with
+    /// a counter, so they must be sent in the order in which the radio has made them.
+    private var deadLinks: [LinkID] = []
     private var deadlines = Deadlines<TimerKey>()
     private var outputs: [Output] = []
 
@@ -179,8 +182,9 @@ package struct RadioFleet: Sendable {
     /// Carries out what the choice has decided, until it decides nothing more.
     private mutating func settle(at now: Instant) {
         while true {
+            while let link = deadLinks.popLast() { advance(link.radio, .perform(.disconnect(link)), at: now) }
             let effects = choice.takeEffects()
-            guard !effects.isEmpty else { break }
+            guard !effects.isEmpty || !deadLinks.isEmpty else { break }
             if effects.contains(.assignmentChanged) {
                 tell(at: now)
                 outputs.append(Output(radio: .first, effect: .event(.assignmentChanged)))
@@ -265,7 +269,7 @@ package struct RadioFleet: Sendable {
             noticeDeadLink(heard, at: now)
             choice.heard(heard.address, by: id, heard.rssi, isNew: heard.service != nil, at: now)
         case .connected(let link, let address):
-            supersede(address, at: now)
+            supersede(address)
             links.append(FleetLink(id: link, address: address))
             choice.connected(address, by: id)
         case .attached(let link, _, _):
@@ -304,12 +308,12 @@ package struct RadioFleet: Sendable {
 
     /// Ends the older link of a button that has connected through another radio. A button has one link at a time, so the older link
     /// is dead although its end has not been reported.
-    private mutating func supersede(_ address: BluetoothAddress, at now: Instant) {
+    private mutating func supersede(_ address: BluetoothAddress) {
         guard let place = links.firstIndex(where: { $0.address == address && !$0.isSuperseded }) else { return }
         links[place].isSuperseded = true
         let link = links[place]
         report(.disconnected(link.id, .superseded), link.id.radio)
-        advance(link.id.radio, .perform(.disconnect(link.id)), at: now)
+        deadLinks.append(link.id)
     }
 
     /// Ends the link that a button has through a proxy if the button advertises: a button with a link does not advertise, except in
@@ -330,7 +334,7 @@ package struct RadioFleet: Sendable {
         report(.disconnected(link.id, .unknown), link.id.radio)
         choice.disconnected(
             link.address, from: link.id.radio, wasAttached: link.isAttached, isLost: true, at: now)
-        advance(link.id.radio, .perform(.disconnect(link.id)), at: now)
+        deadLinks.append(link.id)
     }
 
     private func isOtherReady(than id: RadioID) -> Bool { ids.contains { $0 != id && isReady[Int($0.rawValue)] } }
@@ -361,7 +365,7 @@ package struct RadioFleet: Sendable {
             func expect(_ holds: Bool, _ problem: @autoclosure () -> String) {
                 if !holds { problems.append("radios: " + problem()) }
             }
-            expect(outputs.isEmpty, "an output was not returned")
+            expect(outputs.isEmpty && deadLinks.isEmpty, "an output was not returned")
             let current = links.filter { !$0.isSuperseded }
             expect(Set(current.map(\.address)).count == current.count, "a button has two links")
             expect(

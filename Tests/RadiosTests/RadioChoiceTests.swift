@@ -133,6 +133,15 @@ struct RadioChoiceTests {
         }
     }
 
+    @Test("A button is missing a minute after a link that may not have been real, and whose end therefore has any reason")
+    func phantomLink() {
+        var choice = Self.choice(shared: [false, true])
+        choice.connected(Self.button, by: Self.one)
+        choice.disconnected(Self.button, from: Self.one, wasAttached: false, isLost: false, at: Self.start)
+        choice.timerFired(at: Self.after(60_000))
+        #expect(choice.looksToo(Self.two, for: Self.button, at: Self.after(60_000)))
+    }
+
     @Test("A button that ended its link itself is not missing, because it does not advertise")
     func notMissing() {
         var choice = Self.choice(shared: [false, true])
