@@ -133,7 +133,8 @@ struct RadioChoiceTests {
         }
     }
 
-    @Test("A button is missing a minute after a link that may not have been real, and whose end therefore has any reason")
+    @Test(
+        "A button is missing a minute after a link that may not have been real, and whose end therefore has any reason")
     func phantomLink() {
         var choice = Self.choice(shared: [false, true])
         choice.connected(Self.button, by: Self.one)
