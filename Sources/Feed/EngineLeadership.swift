@@ -31,7 +31,8 @@ package import MQTTTopics
 ///
 /// An engine leads only by a claim of its own that it published on this connection and that has come back: it may have been stopped, or
 /// its messages may be late, so a retained claim and a claim of another engine for it do not say what the broker has received since.
-/// All claims that the broker had before this one have been heard by then. Two engines that claim at the same moment take the same
+/// All claims that the broker had before this one have been heard by then. A broker may send a copy of a message for each subscription
+/// that matches, so each claim and each state has a number of its own, and a copy of an earlier one does not count. Two engines that claim at the same moment take the same
 /// term. The one with the lower claim hears the other one before its second claim comes back, so it does not lead.
 ///
 /// Name and installation together identify an engine. An engine that has our name in another installation is treated as any
@@ -123,11 +124,6 @@ package struct EngineLeadership: Sendable {
     /// The number of these messages after which a stand-by that has heard none is deaf. After the first one, the process may have
     /// been stopped, so that the message has not been read yet.
     static let maximumUnheardProbes = 2
-    /// The maximum number of `online` messages that have not come back from the broker. Another program may make a leader repeat
-    /// this message.
-    static let maximumUnheard = 64
-    /// The maximum number of engines that are remembered because they claim in our term.
-    static let maximumRivals = 16
     /// The maximum number of engines whose rules are reported as different.
     static let maximumDifferences = 16
     /// The maximum number of anomalies reported for a connection.
@@ -192,22 +188,21 @@ package struct EngineLeadership: Sendable {
     private var isPresent = false
     /// The stand-by that was heard last while we lead, and when.
     private var candidate: (engine: EngineTerm, rules: String, at: Instant)?
-    /// How often an engine with our name was heard on this connection. The first time may be a retained message of one that is
-    /// gone.
-    private var namesakeCount = 0
     private var reportedNamesake: String?
     /// The engine that was reported with another share than ours.
     private var reportedShare: (engine: String, share: EngineShare)?
-    /// The times of our `online` messages that have not come back from the broker; empty unless we lead.
-    private var saidAt: [Instant] = []
-    /// The times of our claims with the present term that have not come back from the broker.
-    private var claimedAt: [Instant] = []
+    /// The number of our last claim in the present term; 1 is one by which we do not lead.
+    private var claimNumber = 0
+    /// The number of our last state.
+    private var stateNumber = 0
+    /// Our `online` messages that have not come back from the broker; empty unless we lead.
+    private var unheardStates = UnheardMessages()
+    /// Our claims with the present term that have not come back from the broker.
+    private var ourUnheardClaims = UnheardMessages()
     /// When we published the last of our claims that has come back on this connection; `nil` if none has.
     private var confirmedAt: Instant?
     /// While we claim: we lead by a claim that we publish at this time or later.
     private var earliestLeadingClaim = Instant(nanoseconds: 0)
-    /// The engines that have claimed in our term since we began to claim.
-    private var rivals: Set<EngineTerm.Owner> = []
     /// The engine that may lead although we claim, because it was heard before our claim came back, and until when it may act. It may
     /// hear our claim late. The engine is `nil` if there are several.
     private(set) var former: (engine: EngineTerm.Owner?, until: Instant)?
@@ -297,7 +292,7 @@ package struct EngineLeadership: Sendable {
         switch key {
         case .silence: vacate(at: now)
         case .pause: claimIfVacant(at: now)
-        case .claim: if claimedAt.isEmpty { publishClaim(at: now) } else { claimUnheard(at: now) }
+        case .claim: if ourUnheardClaims.isEmpty { publishClaim(at: now) } else { claimUnheard(at: now) }
         case .state:
             // A deadline that was due at the same time may have ended the state that this one belongs to.
             switch state {
@@ -323,7 +318,6 @@ package struct EngineLeadership: Sendable {
     private mutating func connected(at now: Instant) {
         isConnected = true
         anomalyCount = 0
-        namesakeCount = 0
         unheardClaims = 0
         unheardProbes = 0
         hasHeardClaims = false
@@ -357,11 +351,11 @@ package struct EngineLeadership: Sendable {
     private mutating func cancelDeadlines() {
         for key in [TimerKey.silence, .pause, .claim, .state, .fence, .lease, .probe] { deadlines.cancel(key) }
         // The deadlines of the namesake, of the other share and of the other rules go on, because they say nothing about us.
-        saidAt = []
+        unheardStates = UnheardMessages()
     }
 
     private mutating func forgetClaims() {
-        claimedAt = []
+        ourUnheardClaims = UnheardMessages()
         confirmedAt = nil
         former = nil
     }
@@ -435,12 +429,10 @@ package struct EngineLeadership: Sendable {
         }
     }
 
-    /// Another engine with our name was heard. The first message on a connection may be a retained one of an engine that is
-    /// gone; a second one proves that the engine is alive.
+    /// Another engine with our name was heard.
     private mutating func heardNamesake(_ installation: String, at now: Instant) {
-        namesakeCount += 1
         deadlines.set(.namesake, at: now + silenceLimit)
-        if namesakeCount > 1 { noteNamesake(installation) }
+        noteNamesake(installation)
     }
 
     private mutating func noteNamesake(_ installation: String?) {
@@ -488,13 +480,13 @@ package struct EngineLeadership: Sendable {
         cancelDeadlines()
         isVacant = false
         earliestLeadingClaim = from
-        rivals = []
     }
 
     private mutating func takeNewTerm(at now: Instant) {
         term = min(max(highestTerm, siteTerm), EngineTerm.greatest - 1) + 1
         highestTerm = term
-        claimedAt = []
+        claimNumber = state == .claiming ? 0 : 1
+        ourUnheardClaims = UnheardMessages()
         confirmedAt = nil
         effects.append(.record(term: term))
         publishClaim(at: now)
@@ -507,9 +499,10 @@ package struct EngineLeadership: Sendable {
     }
 
     private mutating func publishClaim(at now: Instant) {
-        effects.append(
-            .publish(MQTTMessage(topicName: leaderTopic, payload: ourClaim.encoded(), qos: 1, retain: true)))
-        if claimedAt.count < Self.maximumUnheard { claimedAt.append(now) }
+        claimNumber += 1
+        let payload = ourClaim.encoded(number: claimNumber)
+        effects.append(.publish(MQTTMessage(topicName: leaderTopic, payload: payload, qos: 1, retain: true)))
+        ourUnheardClaims.add(claimNumber, at: now)
         if state == .claiming { deadlines.set(.claim, at: now + Self.claimWait) }
     }
 
@@ -521,12 +514,8 @@ package struct EngineLeadership: Sendable {
             return claim(at: now)
         }
         let leaseEnd = leaseEnd(ofClaimAt: confirmedAt, at: now)
-        guard now < leaseEnd else {
-            // The claim was late, or was read late, so another engine may lead, whose claim is not read yet. If many claims have not come
-            // back at all, which ones come back is not known, and only those of another term can be told from them.
-            if state == .claiming, claimedAt.count >= Self.maximumUnheardClaims { takeNewTerm(at: now) }
-            return
-        }
+        // Otherwise the claim was late, or was read late, so another engine may lead, whose claim is not read yet.
+        guard now < leaseEnd else { return }
         if state == .claiming, confirmedAt < max(earliestLeadingClaim, former?.until ?? earliestLeadingClaim) { return }
         former = nil
         state = .leading
@@ -593,7 +582,8 @@ package struct EngineLeadership: Sendable {
         deadlines.set(.silence, at: now + silenceLimit)
     }
 
-    private mutating func heard(_ claim: EngineTerm, isRetained: Bool, at now: Instant) {
+    /// - Parameter number: that of the publication; 0 if it is not said.
+    private mutating func heard(_ claim: EngineTerm, _ number: Int, isRetained: Bool, at now: Instant) {
         if let fault = EngineTerm.fault(of: claim.term, after: highestTerm, leads: state != .standingBy) {
             return noteAnomaly("\(leaderTopic): \(fault)")
         }
@@ -602,9 +592,9 @@ package struct EngineLeadership: Sendable {
         let isNew = claim.term > highestTerm
         highestTerm = max(highestTerm, claim.term)
         if !isOurs(claim) { pausedUntil = now + Self.claimPause }
-        // A claim of ours is from before this connection if the broker had stored it, or if none of ours is under way.
-        let isOld = isRetained || claimedAt.isEmpty
-        if claim == ourClaim, !isOld { confirmedAt = claimedAt.removeFirst() }
+        // Otherwise it is a copy of one that has come back, or from before this connection, or another engine has made it for us.
+        let hasComeBack = claim == ourClaim ? ourUnheardClaims.hasComeBack(number) : nil
+        if let hasComeBack { confirmedAt = hasComeBack }
         switch state {
         case .standingBy:
             if isOurs(claim), isNew, isPresent { return appointed(in: claim.term, at: now) }
@@ -619,8 +609,13 @@ package struct EngineLeadership: Sendable {
                 if state == .claiming { leadIfConfirmed(continues: false, at: now) }
                 return
             }
-            let isFirst = !isOurs(claim) && !isRetained && isFirstOfRival(claim)
-            if !isOurs(claim), !isFirst { heardFormer(claim.owner, silenceLimit, at: now) }
+            // The first claim of another engine in our term, by which it does not lead.
+            let isFirst = !isOurs(claim) && !isRetained && claim.term == term && number == 1
+            if !isOurs(claim), !isFirst {
+                // An engine that claims twice in our term has not heard our claim, even if the broker has had it since.
+                let isDeafToUs = !isRetained && claim.term == term
+                heardFormer(claim.owner, silenceLimit, isDeafToUs: isDeafToUs, at: now)
+            }
             // The rival hears the claim that we have published already. If we published one more now, a third engine would hear two claims
             // of ours, take us for an engine that may lead, and wait for our patience. An older claim of ours needs no answer either,
             // because the broker had it before the present one.
@@ -629,22 +624,22 @@ package struct EngineLeadership: Sendable {
         case .fenced:
             if claim > ourClaim { return standBy(at: now) }
             guard claim == ourClaim else { break }
-            guard isOld else { return leadIfConfirmed(continues: true, at: now) }
+            if hasComeBack != nil { return leadIfConfirmed(continues: true, at: now) }
+            guard ourUnheardClaims.isEmpty else { return }
             publishClaim(at: now)
             // It comes back behind all that the broker has for us, which takes long with many sites.
             deadlines.set(.fence, at: now + patience.limit)
         }
     }
 
-    /// True for the first claim of another engine with our term, by which it does not lead.
-    private mutating func isFirstOfRival(_ claim: EngineTerm) -> Bool {
-        claim.term == term && rivals.count < Self.maximumRivals && rivals.insert(claim.owner).inserted
-    }
-
     /// While we claim, an engine was heard that led before, or that may lead in our term. If the broker had its message before our
     /// claim, that engine may act until its patience is over.
-    private mutating func heardFormer(_ engine: EngineTerm.Owner, _ limit: Duration, at now: Instant) {
-        guard state == .claiming, confirmedAt == nil else { return }
+    ///
+    /// - Parameter isDeafToUs: whether it may act even if our claim has come back.
+    private mutating func heardFormer(
+        _ engine: EngineTerm.Owner, _ limit: Duration, isDeafToUs: Bool = false, at now: Instant
+    ) {
+        guard state == .claiming, isDeafToUs || confirmedAt == nil else { return }
         let until = max(former?.until ?? now, now + limit + Self.claimWait)
         former = (former == nil || former?.engine == engine ? engine : nil, until)
     }
@@ -654,6 +649,7 @@ package struct EngineLeadership: Sendable {
         guard canRecord else { return effects.append(.publish(stateMessage(isOnline: false))) }
         beginToClaim(leadingFrom: now)
         term = newTerm
+        claimNumber = 1
         effects.append(.record(term: term))
         publishClaim(at: now)
     }
@@ -676,18 +672,19 @@ package struct EngineLeadership: Sendable {
 
     // MARK: States
 
-    private func stateMessage(isOnline: Bool) -> MQTTMessage {
+    private func stateMessage(isOnline: Bool, number: Int = 0) -> MQTTMessage {
         let state = EngineState(
             isOnline: isOnline, engine: engine, installation: installation, share: share, patience: patience,
-            rules: isOnline ? rules : "")
+            rules: isOnline ? rules : "", number: number)
         return MQTTMessage(topicName: stateTopic, payload: state.encoded(), qos: 1, retain: true)
     }
 
     private mutating func sayOnline(at now: Instant) {
         deadlines.set(.state, at: now + patience.stateInterval)
-        guard saidAt.count < Self.maximumUnheard else { return }
-        saidAt.append(now)
-        effects.append(.publish(stateMessage(isOnline: true)))
+        guard unheardStates.count < UnheardMessages.maximumCount else { return }
+        stateNumber += 1
+        unheardStates.add(stateNumber, at: now)
+        effects.append(.publish(stateMessage(isOnline: true, number: stateNumber)))
     }
 
     private mutating func vacate(at now: Instant) {
@@ -696,8 +693,11 @@ package struct EngineLeadership: Sendable {
         claimIfVacant(at: now)
     }
 
-    private mutating func heard(_ other: EngineState, at now: Instant) {
-        if other.isOnline, other.engine == engine, !isOurs(other) { heardNamesake(other.installation, at: now) }
+    private mutating func heard(_ other: EngineState, isRetained: Bool, at now: Instant) {
+        // What is retained may be of an engine that is gone.
+        if other.isOnline, other.engine == engine, !isOurs(other), !isRetained {
+            heardNamesake(other.installation, at: now)
+        }
         if other.isOnline, !isOurs(other) { compareShare(other.share, of: other.engine, at: now) }
         switch state {
         case .standingBy:
@@ -719,8 +719,8 @@ package struct EngineLeadership: Sendable {
                 sayOnline(at: now)
             } else if !isOurs(other) {
                 publishClaim(at: now)
-            } else if !saidAt.isEmpty {
-                deadlines.set(.lease, at: saidAt.removeFirst() + patience.limit)
+            } else if let saidAt = unheardStates.hasComeBack(other.number) {
+                deadlines.set(.lease, at: saidAt + patience.limit)
             }
         case .claiming:
             if other.isOnline {
@@ -770,8 +770,12 @@ package struct EngineLeadership: Sendable {
         if name == leaderTopic { hearsClaims(at: now) }
         guard !payload.isEmpty else { return }
         do throws(FeedPayloadFailure) {
-            if name == leaderTopic { heard(try EngineTerm(parsing: payload), isRetained: isRetained, at: now) }
-            if name == stateTopic { heard(try EngineState(parsing: payload), at: now) }
+            if name == leaderTopic {
+                let fields = try FeedFields(parsing: payload, maximumLength: EngineTerm.maximumLength)
+                let number = try fields.optionalNumber(EngineTerm.numberName) ?? 0
+                heard(try EngineTerm(fields), number, isRetained: isRetained, at: now)
+            }
+            if name == stateTopic { heard(try EngineState(parsing: payload), isRetained: isRetained, at: now) }
             if name == standByTopic { heard(try EnginePresence(parsing: payload), at: now) }
         } catch {
             noteAnomaly("\(name): \(error)")

@@ -17,12 +17,14 @@ package struct EngineState: Hashable, Sendable {
     package var patience: EnginePatience
     /// The fingerprint of the engine's rules, at most 64 octets; empty if it is offline.
     package var rules: String
+    /// The number of the publication (`EngineTerm.numberName`); 0 if it is not said, as in a will and by engines of earlier versions.
+    package var number: Int
 
     var owner: EngineTerm.Owner { .init(engine: engine, installation: installation) }
 
     package init(
         isOnline: Bool, engine: String, installation: String = "", share: EngineShare,
-        patience: EnginePatience = .standard, rules: String = ""
+        patience: EnginePatience = .standard, rules: String = "", number: Int = 0
     ) {
         self.isOnline = isOnline
         self.engine = engine
@@ -30,6 +32,7 @@ package struct EngineState: Hashable, Sendable {
         self.share = share
         self.patience = patience
         self.rules = rules
+        self.number = number
     }
 
     package init(parsing octets: [UInt8]) throws(FeedPayloadFailure) {
@@ -40,7 +43,7 @@ package struct EngineState: Hashable, Sendable {
             isOnline: isOnline, engine: try fields.text("engine"),
             installation: try fields.optionalText("installation"),
             share: try fields.word("share", EngineShare.init), patience: patience ?? .standard,
-            rules: try fields.optionalText("rules"))
+            rules: try fields.optionalText("rules"), number: try fields.optionalNumber(EngineTerm.numberName) ?? 0)
     }
 
     package func encoded() -> [UInt8] {
@@ -51,6 +54,7 @@ package struct EngineState: Hashable, Sendable {
         state.add("share", share.description)
         if patience != .standard { state.add("patience_ms", Int(patience.limit.milliseconds)) }
         if !rules.isEmpty { state.add("rules", rules) }
+        if number > 0 { state.add(EngineTerm.numberName, number) }
         return state.encoded()
     }
 }

@@ -56,7 +56,16 @@ package struct EngineTerm: Hashable, Comparable, Sendable {
             installation: try fields.optionalText("installation"))
     }
 
-    package func encoded() -> [UInt8] { members.encoded() }
+    /// The name of the number of a publication, which is new for each claim of a term and for each state, because a broker may send several
+    /// copies of a message. An engine leads by no claim with the number 1.
+    static let numberName = "n"
+
+    /// - Parameter number: that of the publication; `nil` for a claim that is made for another engine.
+    package func encoded(number: Int? = nil) -> [UInt8] {
+        var claim = members
+        claim.add(Self.numberName, number)
+        return claim.encoded()
+    }
 
     var members: FeedMembers {
         var claim = FeedMembers()

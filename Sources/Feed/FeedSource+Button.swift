@@ -1,13 +1,6 @@
 import ButtonModel
 
 extension FeedSource {
-    /// The messages that an engine claimed in an earlier life of the site (`FeedLife`), and that no `done` covers.
-    struct FormerOpen: Hashable, Sendable {
-        /// The last of them.
-        var place: FeedPlace
-        var first: Int
-    }
-
     /// A button of a site.
     struct Button: Hashable, Sendable {
         var state = State.unknown
@@ -22,7 +15,10 @@ extension FeedSource {
         var accounted = 0
         /// The first and the last message that this process took and that is not settled.
         var open: ClosedRange<Int>?
-        var formerOpen: FormerOpen?
+        /// What was claimed in an earlier life of the site and not done, until the broker has acknowledged a `done` behind the report.
+        var formerOpen: FeedFormerOpen? { didSet { if formerOpen != oldValue { isFormerReported = false } } }
+        /// True if `formerOpen` was reported on this connection.
+        private var isFormerReported = false
         /// The number of the last message that the owner knows to be taken: by this process (`Effect.took`), or by another one
         /// (`Effect.inherited`). `nil` if it knows of none.
         var lastTaken: Int?
@@ -32,14 +28,16 @@ extension FeedSource {
         /// ends, the broker may have received neither the claims nor the actions.
         var unconfirmed: ClosedRange<Int>?
         /// The numbers of the messages `done` that were published on this connection and that the broker has not acknowledged, in
-        /// order.
+        /// order; -1 for one that was published before a report that it does not confirm.
         var announcedDone: [Int] = []
-        /// The first and the last message that this engine has reported as interrupted or lost on this connection, until the broker has
-        /// acknowledged the `done` that follows the report, and so has the report.
-        private(set) var reported: ClosedRange<Int>?
-        /// The first and the last message that this engine has reported on connections that have ended before the broker
-        /// acknowledged the `done` behind the report. The broker may not have the report.
-        private var lostReport: ClosedRange<Int>?
+        /// The messages that this engine has reported as interrupted or lost on this connection, until the broker has acknowledged the
+        /// `done` that follows the report, and so has the report.
+        private(set) var reported = RangeSet<Int>()
+        /// The messages that this engine has reported on connections that have ended before the broker acknowledged the `done`
+        /// behind the report. The broker may not have the report.
+        private var lostReports = RangeSet<Int>()
+        /// The messages whose report the broker has refused. It may have the `done` behind the report.
+        private var refusedReports = RangeSet<Int>()
         /// When each message was taken that is open or unconfirmed, in order.
         private(set) var taken: [Taken] = []
         /// True if a connection has ended since the button was started last, so that what is unconfirmed may be lost.
@@ -60,8 +58,17 @@ extension FeedSource {
         /// The number up to which everything is done, whatever the connection loses. The rest of `done` is known to be done only
         /// as long as the connection is up, or if the broker says so afterwards.
         var certainlyDone: Int {
-            [unconfirmed, reported, lostReport].compactMap { $0.map { $0.lowerBound - 1 } }.reduce(done, min)
+            min(certainlyReported(done), unconfirmed.map { $0.lowerBound - 1 } ?? done)
         }
+
+        /// At most this number: the one up to which the broker has all reports.
+        func certainlyReported(_ number: Int) -> Int {
+            let first = reported.union(lostReports).union(refusedReports).ranges.first
+            return min(number, first.map { $0.lowerBound - 1 } ?? number)
+        }
+
+        /// The number of reports above which two become one.
+        private static let maximumReports = 64
 
         private static let maximumTaken = 1024
 
@@ -89,6 +96,7 @@ extension FeedSource {
             // The messages that an earlier process of this engine has claimed and not done are inherited like those of another
             // engine.
             lastTaken = accounted
+            formerOpen = position.formerOpen
         }
 
         /// The broker may forget retained topics while we have no connection to it.
@@ -98,8 +106,9 @@ extension FeedSource {
             askedAt = nil
             announced = []
             announcedDone = []
-            if let reported { lostReport = lostReport.map { $0.joined(reported) } ?? reported }
-            reported = nil
+            lostReports.formUnion(reported)
+            reported = RangeSet()
+            isFormerReported = false
             isReconnected = true
             guard let unconfirmed else { return }
             accounted = min(accounted, unconfirmed.lowerBound - 1)
@@ -130,8 +139,9 @@ extension FeedSource {
         mutating func forgetFormer() {
             open = nil
             unconfirmed = nil
-            reported = nil
-            lostReport = nil
+            reported = RangeSet()
+            lostReports = RangeSet()
+            refusedReports = RangeSet()
             lastTaken = nil
             forgetTaken()
         }
@@ -140,24 +150,61 @@ extension FeedSource {
         /// not accounted for, and those whose report may have been lost. All of them then count as reported.
         ///
         /// - Parameter received: the number up to which the broker or the site says that everything is done, so that the broker has
-        ///   received all reports up to there.
+        ///   received all reports up to there that it has not refused.
         mutating func takeReports(received: Int) -> [ClosedRange<Int>] {
-            let lost = lostReport.flatMap { $0.upperBound <= received ? nil : $0 }
-            let missing = accounted < cursor ? (accounted + 1)...cursor : nil
-            lostReport = nil
+            lostReports.remove(contentsOf: 0..<received + 1)
+            if accounted < cursor { lostReports.insert(contentsOf: accounted + 1..<cursor + 1) }
             accounted = cursor
-            let reports: [ClosedRange<Int>]
-            if let lost, let missing, lost.upperBound + 1 >= missing.lowerBound {
-                reports = [lost.joined(missing)]
-            } else {
-                reports = [lost, missing].compactMap(\.self)
-            }
-            for messages in reports { report(messages) }
-            return reports
+            refusedReports.formUnion(lostReports)
+            lostReports = RangeSet()
+            return takeRefusedReports()
+        }
+
+        /// The messages whose report the broker has refused, in order. They then count as reported again.
+        mutating func takeRefusedReports() -> [ClosedRange<Int>] {
+            let ranges = refusedReports.ranges.map { $0.lowerBound...$0.upperBound - 1 }
+            refusedReports = RangeSet()
+            for messages in ranges { report(messages) }
+            // What was published as done before does not follow these reports.
+            if !ranges.isEmpty { confirmNoReports() }
+            return ranges
+        }
+
+        /// What was claimed in an earlier life of the site and has to be reported now. It then counts as reported.
+        mutating func takeFormerReport() -> FeedFormerOpen? {
+            guard let formerOpen, !isFormerReported else { return nil }
+            isFormerReported = true
+            confirmNoReports()
+            return formerOpen
         }
 
         /// These messages are reported now.
-        mutating func report(_ messages: ClosedRange<Int>) { reported = reported?.joined(messages) ?? messages }
+        mutating func report(_ messages: ClosedRange<Int>) {
+            reported.insert(contentsOf: Range(messages))
+            guard reported.ranges.count > Self.maximumReports else { return }
+            let last = reported.ranges.suffix(2).map(\.self)
+            reported.insert(contentsOf: last[0].lowerBound..<last[1].upperBound)
+        }
+
+        /// The broker has refused a report.
+        ///
+        /// - Parameter place: the last of its messages.
+        /// - Returns: whether the report has to be made again.
+        mutating func reportRefused(_ place: FeedPlace, first: Int) -> Bool {
+            if formerOpen == FeedFormerOpen(place: place, first: first) {
+                isFormerReported = false
+                return true
+            }
+            guard let claim, claim.installation == place.installation, place.number <= claim.number else {
+                return false
+            }
+            reported.remove(contentsOf: first..<place.number + 1)
+            refusedReports.insert(contentsOf: first..<place.number + 1)
+            return true
+        }
+
+        /// None of the announced messages `done` confirms that the broker has a report.
+        mutating func confirmNoReports() { announcedDone = announcedDone.map { _ in -1 } }
 
         /// The broker has answered the first of the announced messages `done`.
         ///
@@ -166,8 +213,9 @@ extension FeedSource {
         mutating func doneAnswered(isPublished: Bool) {
             guard !announcedDone.isEmpty else { return }
             let number = announcedDone.removeFirst()
-            if !isPublished { announcedDone = announcedDone.map { _ in 0 } }
-            if isPublished, let reported, number >= reported.upperBound { self.reported = nil }
+            guard isPublished else { return confirmNoReports() }
+            reported.remove(contentsOf: 0..<number + 1)
+            if number >= 0, isFormerReported { formerOpen = nil }
         }
 
         private mutating func forgetTaken() {
@@ -204,12 +252,5 @@ extension FeedSource {
 
         /// Removes the first of the announced claims, because the broker has answered it.
         private mutating func takeAnnounced() -> Int? { announced.isEmpty ? nil : announced.removeFirst() }
-    }
-}
-
-extension ClosedRange<Int> {
-    /// The smallest range that has both.
-    fileprivate func joined(_ other: Self) -> Self {
-        Swift.min(lowerBound, other.lowerBound)...Swift.max(upperBound, other.upperBound)
     }
 }

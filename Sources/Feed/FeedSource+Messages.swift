@@ -27,15 +27,8 @@ extension FeedSource {
         waiting.remove(key)
         asked.insert(key)
         let hasOpen = button.formerOpen != nil || button.accounted < button.cursor
-        if let former = button.formerOpen {
-            effects.append(.interrupted(former.place, first: former.first))
-            self[key]?.formerOpen = nil
-        }
         let received = receivedDone(of: key)
-        let reports = self[key]?.takeReports(received: received) ?? []
-        for report in reports {
-            effects.append(.interrupted(place(key, report.upperBound), first: report.lowerBound))
-        }
+        let hasReports = report(self[key]?.takeReports(received: received) ?? [], of: key)
         let isOfOther = button.cursor > button.lastTaken ?? 0 && (hasOpen || button.lastTaken != nil)
         self[key]?.hasStoodBy = false
         if isOfOther || button.hasStoodBy && hasOpen {
@@ -53,7 +46,40 @@ extension FeedSource {
         ask(key, at: now)
         // `done` is published right behind the report. When the broker acknowledges `done`, it therefore has the report, too, and it
         // does so before it acknowledges later claims.
-        if reports.isEmpty { doneChanged(key, at: now) } else { publishDone(key, at: now) }
+        if hasReports { publishDone(key, at: now) } else { doneChanged(key, at: now) }
+    }
+
+    /// Reports messages as interrupted, and what was claimed in an earlier life of the site.
+    ///
+    /// - Returns: false if there is nothing to report.
+    private mutating func report(_ reports: [ClosedRange<Int>], of key: ButtonKey) -> Bool {
+        let former = self[key]?.takeFormerReport()
+        if let former { effects.append(.interrupted(former.place, first: former.first)) }
+        for report in reports {
+            effects.append(.interrupted(place(key, report.upperBound), first: report.lowerBound))
+        }
+        return former != nil || !reports.isEmpty
+    }
+
+    /// The broker has answered a report.
+    mutating func reportEnded(_ place: FeedPlace, first: Int, isPublished: Bool, at now: Instant) {
+        guard !isPublished else { return reportBackOff.reset() }
+        let key = ButtonKey(site: place.site, button: place.button)
+        guard isConnected, self[key]?.reportRefused(place, first: first) == true else { return }
+        // The disk may say that the messages are done.
+        record(key)
+        refusedReports.add(key)
+        if deadlines.deadline(of: .reports) == nil { deadlines.set(.reports, at: now + reportBackOff.next()) }
+    }
+
+    /// Makes reports again that the broker has refused. Those of a button that is not taken from now are made when it is.
+    mutating func reportAgain(at now: Instant) {
+        for _ in 0..<Self.maximumAsked {
+            guard let key = refusedReports.takeFirst() else { return }
+            guard term != nil, self[key].map({ $0.state != .unknown }) ?? false else { continue }
+            if report(self[key]?.takeRefusedReports() ?? [], of: key) { publishDone(key, at: now) }
+        }
+        if !refusedReports.members.isEmpty { deadlines.set(.reports, at: now + Self.reportPauses.lowerBound) }
     }
 
     /// The number up to which the retained `done` or the site says that everything is done.
@@ -155,7 +181,10 @@ extension FeedSource {
     private mutating func record(_ key: ButtonKey) {
         guard let button = self[key], let claim = button.claim else { return }
         effects.append(
-            .record(FeedPosition(site: key.site, button: key.button, claim: claim, done: button.certainlyDone)))
+            .record(
+                FeedPosition(
+                    site: key.site, button: key.button, claim: claim, done: button.certainlyDone,
+                    formerOpen: button.formerOpen)))
     }
 
     func place(_ key: ButtonKey, _ number: Int) -> FeedPlace {
@@ -174,10 +203,12 @@ extension FeedSource {
         switch feed.kind {
         case .want: asked.remove(key)
         case .cursor, .done:
-            let before = self[key]?.certainlyDone
+            let before = self[key]
             if case .cursor = feed.kind { self[key]?.confirmed() } else { self[key]?.doneAnswered(isPublished: true) }
             // The record of what was published as done may be from before the acknowledgement.
-            if self[key]?.certainlyDone != before, deadlines.deadline(of: .done(key)) == nil { record(key) }
+            let isNews =
+                self[key]?.certainlyDone != before?.certainlyDone || self[key]?.formerOpen != before?.formerOpen
+            if isNews, deadlines.deadline(of: .done(key)) == nil { record(key) }
         case .hello, .messages: break
         }
     }
@@ -238,7 +269,7 @@ extension FeedSource {
     }
 
     private mutating func doneChanged(_ key: ButtonKey, at now: Instant) {
-        guard term != nil, let button = self[key], button.cursor > 0, !button.isDoneAnnounced else { return }
+        guard term != nil, let button = self[key], button.claim != nil, !button.isDoneAnnounced else { return }
         if let doneAt = button.doneAt, now < doneAt + Self.minimumDoneInterval {
             deadlines.set(.done(key), at: doneAt + Self.minimumDoneInterval)
         } else if unacknowledgedCount >= Self.maximumUnacknowledged {
@@ -263,7 +294,9 @@ extension FeedSource {
 extension FeedSource.Button {
     /// True if the retained message says how far everything is done.
     var isDoneAnnounced: Bool {
-        guard let heardDone, heardDone.installation == claim?.installation else { return done == 0 }
+        guard let heardDone, heardDone.installation == claim?.installation else {
+            return done == 0 && formerOpen == nil
+        }
         return heardDone.number >= done
     }
 }

@@ -15,6 +15,9 @@
             expect(
                 asked.union(waiting.members).allSatisfy { self[$0] != nil && sites[$0.site]?.isHere == true },
                 "a button is asked that is not here")
+            expect(
+                refusedReports.members.isEmpty || deadlines.deadline(of: .reports) != nil,
+                "reports were refused, and are not made again")
             expect(sites.count <= Self.maximumSites, "there are \(sites.count) sites")
             for (name, site) in sites {
                 expect(isConnected || !site.isHere, "\(name) is here without a connection")
@@ -25,7 +28,7 @@
                     let isTaken = term != nil && site.isHere
                     expect(isTaken || button.state == .unknown, "\(name)/\(id) is asked, and we do not lead")
                     let key = ButtonKey(site: name, button: id)
-                    let awaits = !button.announced.isEmpty || !button.announcedDone.isEmpty || button.reported != nil
+                    let awaits = !button.announced.isEmpty || !button.announcedDone.isEmpty || !button.reported.isEmpty
                     expect(
                         isConnected || !awaits,
                         "\(name)/\(id) waits for acknowledgements without a connection")

@@ -162,7 +162,10 @@ extension FeedSource {
         if let heard = button.heardClaim, !valid.contains(heard) { button.heardClaim = nil }
         let certain = facts.former?.certain ?? 0
         if let former {
-            button.accounted = button.claim?.installation == former.installation ? button.accounted : 0
+            // Also what was reported, if the broker may not have the report.
+            button.accounted =
+                button.claim?.installation == former.installation
+                ? button.certainlyReported(button.accounted) : 0
             if isOfEarlierLife(former.installation) {
                 var done = max(button.accounted, facts.done)
                 if let heard = button.heardDone, heard.installation == former.installation {
@@ -171,7 +174,7 @@ extension FeedSource {
                 if done < former.number {
                     let place = FeedPlace(
                         site: key.site, button: key.button, installation: former.installation, number: former.number)
-                    button.formerOpen = FormerOpen(place: place, first: done + 1)
+                    button.formerOpen = FeedFormerOpen(place: place, first: done + 1)
                 }
                 button.accounted = min(former.number, certain)
             } else {
@@ -185,7 +188,7 @@ extension FeedSource {
             button.forgetFormer()
             // Their acknowledgements say nothing about the numbers of this installation.
             button.announced = button.announced.map { _ in 0 }
-            button.announcedDone = button.announcedDone.map { _ in 0 }
+            button.confirmNoReports()
             deadlines.cancel(.done(key))
         }
         // Only claims of the latest earlier life count, because that life may have used the numbers of those before it again.
@@ -198,8 +201,9 @@ extension FeedSource {
         if let heard = button.heardDone {
             if heard.installation == hello.installation {
                 if heard.number <= cursor { done = max(done, heard.number) }
-                // The engine that published this `done` led then, and has reported the messages of the earlier life.
-                button.formerOpen = nil
+                // The engine that published this `done` led then, and has reported the messages of the earlier life. While we lead, it is
+                // our own, which the broker may not have.
+                if term == nil { button.formerOpen = nil }
             } else {
                 button.heardDone = nil
             }

@@ -54,6 +54,12 @@ package struct FeedSource: Sendable {
         case acknowledged(topicName: String)
         /// A message of `Effect.publish` was not published, and the connection is still up.
         case refused(topicName: String)
+        /// The broker has answered a report, which is `Effect.interrupted` or `Effect.lost`.
+        ///
+        /// - Parameters:
+        ///   - first: the first of the reported messages; the place is the last of them.
+        ///   - isPublished: false if the broker has refused it, and the connection is still up.
+        case reportEnded(FeedPlace, first: Int, isPublished: Bool)
         /// Give up the open messages of a button, because other messages of the same gesture were given up.
         case giveUp(site: String, ButtonID)
         /// The process ends, or cannot record any more: publish how far everything is done. `standBy` follows.
@@ -130,6 +136,8 @@ package struct FeedSource: Sendable {
     package static let maximumUnacknowledged = 256
     /// How long a message that was refused waits until it is published again.
     package static let refusalPause = Duration.seconds(1)
+    /// How long a report that was refused waits until it is made again.
+    package static let reportPauses = Duration.seconds(1)...Duration.seconds(300)
     /// The maximum number of hellos of a site in `helloInterval`. A site that says more counts as gone for the rest of it.
     package static let maximumHellos = 16
     package static let helloInterval = Duration.seconds(1)
@@ -154,6 +162,8 @@ package struct FeedSource: Sendable {
         case done(ButtonKey)
         /// When to announce a claim that the broker did not take.
         case claim(ButtonKey)
+        /// When to make reports again that the broker has refused.
+        case reports
         /// When to handle the last hello of a site that has said more than `maximumHellos`.
         case hello(String)
     }
@@ -198,6 +208,9 @@ package struct FeedSource: Sendable {
     var asked: Set<ButtonKey> = []
     /// The buttons whose messages we ask for as soon as there is room to ask.
     var waiting = FeedQueue()
+    /// The buttons with reports that the broker has refused on this connection.
+    var refusedReports = FeedQueue()
+    var reportBackOff = BackOff(FeedSource.reportPauses)
     /// The number of our messages on this connection that the broker has not acknowledged.
     var unacknowledgedCount = 0
     /// True if a further button may be asked. Half of the places are for the claims of what the sites answer.
@@ -239,6 +252,8 @@ package struct FeedSource: Sendable {
         case .unhandled(let place): unhandled(place)
         case .acknowledged(let name): acknowledged(name)
         case .refused(let name): refused(name, at: now)
+        case .reportEnded(let place, let first, let isPublished):
+            reportEnded(place, first: first, isPublished: isPublished, at: now)
         case .giveUp(let site, let id): giveUp(ButtonKey(site: site, button: id))
         case .resign:
             let keys = deadlines.keys.compactMap { if case .done(let key) = $0 { key } else { nil } }
@@ -257,6 +272,7 @@ package struct FeedSource: Sendable {
         case .want(let key): if self[key]?.hasGap == true { ask(key, at: now) }
         case .done(let key): publishDone(key, at: now)
         case .claim(let key): announceIfNeeded(key)
+        case .reports: reportAgain(at: now)
         case .hello(let site): sayWaitingHello(of: site, at: now)
         }
     }
@@ -291,6 +307,9 @@ package struct FeedSource: Sendable {
         isConnected = false
         unacknowledgedCount = 0
         sentBeforeRemoval = [:]
+        refusedReports = FeedQueue()
+        reportBackOff.reset()
+        deadlines.cancel(.reports)
         // `gaveUp` comes before `offline`: otherwise the end of the link to the site would complete gestures of presses that are
         // given up.
         var givenUp: [GivenUp] = []

@@ -57,10 +57,11 @@ extension Hub {
             case .cancel(let step): cancel(step)
             // A message of a rule may come back on a topic that the same turn subscribes to.
             case .subscribe(let topicNames):
-                if broker.isConnected { emit(.subscribe(topicNames.map { Subscription($0) })) }
+                if broker.isConnected { emit(.subscribe(subscriptions(to: topicNames))) }
                 continue
             case .unsubscribe(let topicNames):
-                if broker.isConnected { emit(.unsubscribe(topicNames)) }
+                let filters = withoutOwn(topicNames)
+                if broker.isConnected, !filters.isEmpty { emit(.unsubscribe(filters)) }
                 continue
             case .recognised, .store, .started, .stopped, .stepFailed, .finished, .interrupted, .variableChanged,
                 .enabledChanged, .triggerModeDropped, .timesMissed, .log, .oversizedState, .stateFault, .setTimer,

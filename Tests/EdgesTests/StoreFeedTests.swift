@@ -11,11 +11,16 @@ struct StoreFeedTests {
     private static let position = FeedPosition(
         site: "tryck/berlin7", button: ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0001)),
         claim: FeedCursor(number: 12, term: 3, engine: "a1", installation: "9f3c", session: 8), done: 11)
+    private static let withFormer = FeedPosition(
+        site: position.site, button: position.button, claim: position.claim, done: 11,
+        formerOpen: FeedFormerOpen(
+            place: FeedPlace(site: position.site, button: position.button, installation: "9f3c", number: 9), first: 4))
 
     @Test(
         "a change in a reserve or a ring is read as it was written",
         arguments: [
-            FeedChange.claimed(position), .removed(site: position.site, position.button), .term(7),
+            FeedChange.claimed(position), .claimed(withFormer), .removed(site: position.site, position.button),
+            .term(7),
         ])
     func kept(change: FeedChange) throws {
         let json = try #require(StoreChange.feed(change).reserveJSON)

@@ -39,6 +39,9 @@ rules:
     actions:
       - run: [/usr/bin/touch, "PROGRAMS/{{ trigger.button }}"]
 """
+# The broker sends a copy of each message of engines for the subscription of this state.
+STATES = """states: {engines: {topic: "engines/#", as: count}}
+"""
 
 
 def free_port():
@@ -194,7 +197,7 @@ class Site:
 
 
 class Engine:
-    def __init__(self, house, name, daemon, ids, patience="10s", rules=RULES):
+    def __init__(self, house, name, daemon, ids, patience="10s", rules=RULES + STATES):
         self.house, self.name, self.daemon = house, name, daemon
         os.makedirs(house.path(f"{name}/rules"))
         os.makedirs(house.path(f"{name}/programs"))

@@ -216,6 +216,112 @@ struct FeedSourceTests {
         #expect(Self.recordedDone(talk.given(.acknowledged(topicName: topic(.done(hall))))) == [19])
     }
 
+    /// The messages that are reported as interrupted, in order.
+    private static func interrupted(_ effects: [FeedSource.Effect]) -> [ClosedRange<Int>] {
+        effects.compactMap {
+            if case .interrupted(let place, let first) = $0 { first...place.number } else { nil }
+        }
+    }
+
+    @Test("reports are made again without the messages between them on which this engine has acted")
+    func separateReports() {
+        var talk = Self.leading(facts(last: 11, claimed: 7))
+        for kind in [FeedTopic.Kind.cursor(hall), .want(hall), .done(hall)] {
+            talk.given(.acknowledged(topicName: topic(kind)))
+        }
+        // Message 8 is open, so nothing behind it counts as done.
+        for number in 8...11 {
+            talk.given(.message(message(number)))
+            talk.given(.acknowledged(topicName: topic(.cursor(hall))))
+            if [9, 11].contains(number) { talk.given(.unhandled(place(number))) }
+        }
+        talk.given(.disconnected)
+        talk.given(.connected)
+        talk.given(.claim(claim(11)))
+        talk.given(.hello(hello(session: 2, [hall: facts(last: 11, claimed: 11, done: 7)])))
+        #expect(Self.interrupted(talk.given(.lead(term: 2))) == [9...9, 11...11])
+    }
+
+    @Test("a report that the broker refuses is made again after a pause, also if what was done behind it has arrived")
+    func refusedReport() {
+        var talk = Self.leading(facts(last: 8, claimed: 7))
+        for kind in [FeedTopic.Kind.cursor(hall), .want(hall), .done(hall)] {
+            talk.given(.acknowledged(topicName: topic(kind)))
+        }
+        talk.given(.message(message(8)))
+        talk.given(.unhandled(place(8)))
+        talk.given(.settled(place(8)))
+        for pause in [1, 2, 4] {
+            for kind in [FeedTopic.Kind.cursor(hall), .done(hall)] {
+                talk.given(.acknowledged(topicName: topic(kind)))
+            }
+            let effects = talk.given(.reportEnded(place(8), first: 8, isPublished: false))
+            #expect(effects.contains(.record(claim(8), done: 7)))
+            #expect(effects.contains(.setTimer(talk.now + .seconds(pause))))
+            talk.wait(.seconds(pause))
+            let again = talk.given(.timerFired)
+            #expect(again.contains(.interrupted(place(8), first: 8)) && again.last == .done(done(8)))
+        }
+        talk.given(.reportEnded(place(8), first: 8, isPublished: true))
+        #expect(talk.given(.acknowledged(topicName: topic(.done(hall)))) == [.record(claim(8), done: 8)])
+    }
+
+    @Test(
+        "what was claimed in a former life of a site is reported until the broker has acknowledged the done behind the report",
+        arguments: [true, false])
+    func formerReport(isProcessDead: Bool) throws {
+        let said = hello(session: 2, life: secondLife, [hall: facts()])
+        let former = FeedSource.Effect.interrupted(place(7), first: 6)
+        let nothing = done(0, term: 2, life: secondLife)
+        var talk = Self.source([Self.position(7, done: 5)])
+        talk.given(.hello(said))
+        var effects = talk.given(.lead(term: 2))
+        // Twice, because the second report may be lost, too.
+        for _ in 0..<2 {
+            #expect(effects.contains(former) && effects.contains(.done(nothing)))
+            if isProcessDead {
+                let records = effects.compactMap { if case .record(let position) = $0 { position } else { nil } }
+                talk = Self.source([try #require(records.last)])
+            } else {
+                talk.given(.disconnected)
+                talk.given(.connected)
+            }
+            var known = talk
+            known.given(.done(nothing))
+            known.given(.hello(said))
+            #expect(Self.interrupted(known.given(.lead(term: 2))) == [])
+            talk.given(.claim(claim(7)))
+            talk.given(.hello(said))
+            effects = talk.given(.lead(term: 2))
+        }
+        for kind in [FeedTopic.Kind.cursor(hall), .want(hall)] { talk.given(.acknowledged(topicName: topic(kind))) }
+        let records = talk.given(.acknowledged(topicName: topic(.done(hall))))
+        guard case .record(let position) = records.first else {
+            Issue.record("the disk does not say that the report has arrived")
+            return
+        }
+        var restarted = Self.source([position])
+        talk.given(.disconnected)
+        talk.given(.connected)
+        for inputs: [FeedSource.Input] in [[.hello(said), .lead(term: 2)]] {
+            #expect(Self.interrupted(inputs.flatMap { restarted.given($0) }) == [])
+            #expect(Self.interrupted(inputs.flatMap { talk.given($0) }) == [])
+        }
+    }
+
+    @Test("a report whose done the broker has not acknowledged is made again after the site has begun a new life")
+    func reportOfFormerLife() {
+        var talk = Self.broken()
+        talk.given(.claim(claim(8)))
+        talk.given(.hello(hello([hall: facts(last: 10, claimed: 8, done: 7)])))
+        #expect(Self.interrupted(talk.given(.lead(term: 1))) == [9...10])
+        talk.given(.disconnected)
+        talk.given(.connected)
+        talk.given(.claim(claim(8)))
+        talk.given(.hello(hello(session: 2, life: secondLife, [hall: facts(last: 7, claimed: 7)])))
+        #expect(talk.given(.lead(term: 1)).contains(.interrupted(place(10), first: 9)))
+    }
+
     @Test("a message on which the owner does not act is reported until the broker has acknowledged the done behind it")
     func unhandled() {
         var talk = Self.leading(facts(last: 8, claimed: 7))
@@ -534,7 +640,9 @@ struct FeedSourceTests {
         var effects = talk.given(.hello(said)) + talk.given(.lead(term: 2))
         // An engine that has heard of a new life before it leads says so again when it leads.
         #expect(reports(effects) == (life == secondLife ? 4 : 1))
-        #expect(effects.contains(.claim(nothing)) && effects.contains(.record(nothing, done: 0)))
+        let recorded = effects.compactMap { if case .record(let position) = $0 { position.claim } else { nil } }
+        #expect(effects.contains(.claim(nothing)) && recorded.contains(nothing))
+        talk.given(.acknowledged(topicName: topic(.done(hall))))
         // The broker retains the claim that it took last: this one, or that of the former life if this one was lost.
         for retained in [nothing, claim(7)] {
             talk.given(.disconnected)

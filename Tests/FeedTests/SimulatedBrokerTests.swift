@@ -32,8 +32,54 @@ struct SimulatedBrokerTests {
         let other = Message(topicName: "y/1", payload: [4], qos: 0)
         talk.when(.received("a", .publish(other, id: 0)), expect: .nothing)
         let clearing = Message(topicName: "x/1", payload: [], isRetained: true, qos: 0)
-        talk.when(.received("a", .publish(clearing, id: 0)), expect: Self.delivery(clearing, id: 4))
+        var live = clearing
+        live.isRetained = false
+        talk.when(.received("a", .publish(clearing, id: 0)), expect: Self.delivery(live, id: 4))
         talk.when(.received("a", .subscribe(["x/+"])), expect: .send("a", .subscribed))
+    }
+
+    @Test("a broker that sends copies sends one for each filter that matches, also of what is retained")
+    func copies() {
+        var talk = BrokerTalk(SimulatedBroker(sendsCopies: true))
+        for client in ["a", "b"] { talk.given(.received(client, .connect(will: nil, isCleanStart: true))) }
+        let message = Message(topicName: "x/1", payload: [1], isRetained: true, qos: 0)
+        talk.given(.received("a", .publish(message, id: 0)))
+        talk.when(
+            .received("b", .subscribe(["x/+", "#", "y"])), expect: .send("b", .subscribed),
+            Self.delivery(message, id: 1), Self.delivery(message, id: 2))
+        var live = message
+        live.isRetained = false
+        talk.when(
+            .received("a", .publish(message, id: 0)), expect: Self.delivery(live, id: 3), Self.delivery(live, id: 4))
+    }
+
+    @Test(
+        "each publisher can have a lane of its own to a client, which keeps the order of its messages, also of its will"
+    )
+    func lanes() {
+        let now = Instant(sinceBoot: .seconds(5))
+        var network = SimulatedNetwork(
+            separatesPublishers: true, delays: .init(maximum: .milliseconds(100), seed: 1))
+        func message(_ number: UInt8) -> Message { Message(topicName: "x", payload: [number], qos: 0) }
+        for client in ["a", "b", "c"] {
+            network.open(client, .connect(will: .init(message(9)), isCleanStart: true), at: now)
+        }
+        network.send("c", .subscribe(["x"]), at: now)
+        for number: UInt8 in 1...3 { network.send("a", .publish(message(number), id: 0), at: now) }
+        network.send("b", .publish(message(4), id: 0), at: now)
+        let later = now + .milliseconds(100)
+        for lane in ["c", "a", "b"].map({ SimulatedNetwork.Lane(client: $0, isToBroker: true) }) {
+            while network.sentCount(lane.client) > 0 { _ = network.carry(lane, at: later) }
+        }
+        network.close("a", at: later)
+        #expect(network.nextArrival(after: later).map { $0 <= later + .milliseconds(100) } == true)
+        var heard: [String: [UInt8]] = [:]
+        for lane in network.busyLanes(at: later + .milliseconds(100)) where lane.client == "c" {
+            while let answer = network.carry(lane, at: later) {
+                if case .message(let message, _, _) = answer { heard[lane.publisher, default: []] += message.payload }
+            }
+        }
+        #expect(heard == ["a": [1, 2, 3, 9], "b": [4]])
     }
 
     @Test("a will is published when the connection is lost, after its delay, and not after a goodbye or a return")

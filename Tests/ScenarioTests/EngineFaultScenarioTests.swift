@@ -100,6 +100,90 @@ struct EngineFaultScenarioTests {
         #expect(!EngineHouse.story(effects + house.hear(1)).contains("lamp on"))
     }
 
+    // MARK: Refused reports
+
+    /// An engine that has reported messages that the journal of the site has lost, and the effects.
+    private static func withReport() -> (house: EngineHouse, effects: [Hub.Effect]) {
+        var house = EngineHouse(.lamp)
+        house.connect(last: 3)
+        house.acknowledge(house.lead())
+        let message = FeedMessage(number: 3, previous: 0, content: .lost)
+        let effects = house.hear("\(EngineHouse.site)/feed/\(EngineHouse.button)", message.encoded())
+        return (house, effects)
+    }
+
+    private static func reports(_ effects: [Hub.Effect]) -> [MessageID] {
+        effects.compactMap {
+            if case .publish(let id, let message, _) = $0, message.topicName == "a1/bridge/event" { id } else { nil }
+        }
+    }
+
+    @Test("a report that the broker refuses is made again after longer and longer pauses, until the broker takes it")
+    func refusedReport() {
+        var (house, effects) = Self.withReport()
+        var times: [Int] = []
+        for second in 1...20 {
+            // The report was published before what is done, and so the broker answers it first.
+            for report in Self.reports(effects) {
+                times.append(second)
+                house.take(times.count < 5 ? .publishFailed(report, "Not authorized") : .published(report))
+            }
+            house.acknowledge(effects)
+            effects = house.wait(.seconds(1))
+            for event in EngineHouse.events(effects) { #expect(event["type"] == "interrupted") }
+        }
+        #expect(times == [1, 2, 4, 8, 16])
+    }
+
+    @Test("a report that the broker has refused before the connection ended is made again on the next one")
+    func refusedReportOnNextConnection() {
+        var (house, effects) = Self.withReport()
+        for report in Self.reports(effects) {
+            house.take(.publishFailed(report, "Not authorized"))
+        }
+        house.acknowledge(effects)
+        house.take(.brokerDisconnected("gone"))
+        house.take(.brokerConnected)
+        let claim = FeedCursor(number: 3, term: 1, engine: "a1", installation: "9f3c", session: 1)
+        let done = FeedDone(number: 3, term: 1, installation: "9f3c")
+        house.hear("\(EngineHouse.site)/feed/\(EngineHouse.button)/cursor", claim.encoded())
+        house.hear("\(EngineHouse.site)/feed/\(EngineHouse.button)/done", done.encoded())
+        house.sayHello(session: 2, last: 3, claimed: 3)
+        #expect(EngineHouse.events(house.hearOwnClaim()).map { $0["type"] } == ["interrupted"])
+    }
+
+    // MARK: Rules that read what engines say
+
+    @Test("a reload that removes a state leaves the subscription of the engine that has the same topic")
+    func removedState() throws {
+        func replace(_ rules: HouseRules, in house: inout EngineHouse) -> [Hub.Effect] {
+            for case .loadRules(let id, _) in house.take(.reloadRules) {
+                return house.take(.rulesLoaded(id, RuleLoadReport(set: rules.set)))
+            }
+            return []
+        }
+        let reading: HouseRules = """
+            version: 1
+            states:
+              leader: {topic: engines/1/state}
+              claims: {topic: "tryck/+/feed/+/cursor", as: count}
+              mode: {topic: lamps/mode}
+            rules:
+              - {id: lamp, triggers: {button: any, event: down}, actions: {publish: {topic: lamp, payload: "on"}}}
+            """
+        var house = EngineHouse(reading)
+        house.connect()
+        house.lead()
+        var unsubscribed: [String] = []
+        for case .unsubscribe(let filters) in replace(.lamp, in: &house) { unsubscribed += filters }
+        #expect(unsubscribed == ["lamps/mode"])
+        var subscribed: [Subscription] = []
+        for case .subscribe(let subscriptions) in replace(reading, in: &house) { subscribed += subscriptions }
+        // A broker discards retained claims with QoS 1 if there are many.
+        #expect(subscribed.contains(Subscription("tryck/+/feed/+/cursor", qos: 0)))
+        #expect(subscribed.contains(Subscription("engines/1/state")) && subscribed.count == 3)
+    }
+
     // MARK: Late presses
 
     /// The lines of the log from `info` on.
@@ -316,6 +400,7 @@ struct EngineFaultScenarioTests {
         var house = EngineHouse(.lamp)
         house.take(.brokerConnected)
         house.wait(.seconds(5))
+        let first = house.claim
         let cursor = FeedCursor(number: 1, term: 1, engine: "b1", installation: "9f3c", session: 1).encoded()
         for _ in 0..<30 {
             let topicName = "\(EngineHouse.site)/feed/\(EngineHouse.button)/cursor"
@@ -324,10 +409,9 @@ struct EngineFaultScenarioTests {
         }
         #expect(house.status["engine"]?["fault"] == .null)
         // The first claim that comes back is too old to lead by, and the last one is not.
-        house.hear("engines/1/leader", house.claim)
-        house.wait(.seconds(1))
+        house.hear("engines/1/leader", first)
         #expect(house.status["engine"]?["state"] == "standing_by")
-        for _ in 0..<40 { house.hearOwnClaim() }
+        house.hear("engines/1/leader", house.claim)
         #expect(house.status["engine"]?["state"] == "leading")
     }
 

@@ -3,11 +3,14 @@ public import ButtonModel
 /// An MQTT broker as a value: retained messages, wills with a delay, message expiry, persistent sessions, and QoS 1 with
 /// resending. What it sends to one client keeps its order.
 ///
+/// A broker may send a message once for each of a client's filters that match it, as mosquitto does.
+///
 /// - Source: MQTT 5.0, 3.1.2.5 (wills), 3.3.1.3 (retained messages), 3.3.2.3.3 (expiry), 4.4 (resending), 4.6 (order).
 public struct SimulatedBroker: StateMachine, Sendable {
     public struct Message: Hashable, Sendable {
         public var topicName: String
         public var payload: [UInt8]
+        /// In a message from the broker: whether it had stored the message before the client subscribed.
         public var isRetained: Bool
         /// 0 or 1.
         public var qos: Int
@@ -116,7 +119,10 @@ public struct SimulatedBroker: StateMachine, Sendable {
     private var delayedWills: [String: Message] = [:]
     private var effects: [Effect] = []
 
-    public init() {}
+    private let sendsCopies: Bool
+
+    /// - Parameter sendsCopies: whether a client receives a message once for each of its filters that match.
+    public init(sendsCopies: Bool = false) { self.sendsCopies = sendsCopies }
 
     /// The payload that is retained under a topic name.
     public func retainedPayload(of topicName: String) -> [UInt8]? { retained[topicName]?.message.payload }
@@ -157,8 +163,9 @@ public struct SimulatedBroker: StateMachine, Sendable {
         case .subscribe(let filters):
             sessions[client]?.filters += filters
             effects.append(.send(client, .subscribed))
-            let fitting = retained.filter { name, _ in filters.contains { Self.matches(name, $0) } }
-            for (_, stored) in fitting.sorted(by: { $0.key < $1.key }) { deliver(stored, to: client, at: now) }
+            for (name, stored) in retained.sorted(by: { $0.key < $1.key }) {
+                for _ in 0..<copies(of: name, filters) { deliver(stored, to: client, at: now) }
+            }
         case .publish(let message, let id):
             publish(message, at: now)
             if message.qos > 0 { effects.append(.send(client, .acknowledged(id: id))) }
@@ -205,14 +212,23 @@ public struct SimulatedBroker: StateMachine, Sendable {
     private mutating func publish(_ message: Message, at now: Instant) {
         let stored = Stored(message, at: now)
         if message.isRetained { retained[message.topicName] = message.payload.isEmpty ? nil : stored }
-        for (client, session) in sessions.sorted(by: { $0.key < $1.key })
-        where session.filters.contains(where: { Self.matches(message.topicName, $0) }) {
-            if session.isConnected {
-                deliver(stored, to: client, at: now)
-            } else if message.qos > 0 {
-                sessions[client]?.waiting.append(stored)
+        var live = stored
+        live.message.isRetained = false
+        for (client, session) in sessions.sorted(by: { $0.key < $1.key }) {
+            for _ in 0..<copies(of: message.topicName, session.filters) {
+                if session.isConnected {
+                    deliver(live, to: client, at: now)
+                } else if message.qos > 0 {
+                    sessions[client]?.waiting.append(live)
+                }
             }
         }
+    }
+
+    /// How often a client with these filters receives a message on this topic.
+    private func copies(of name: String, _ filters: [String]) -> Int {
+        let count = filters.count { Self.matches(name, $0) }
+        return sendsCopies ? count : min(count, 1)
     }
 
     private mutating func deliver(_ stored: Stored, to client: String, at now: Instant) {

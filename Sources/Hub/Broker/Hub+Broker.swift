@@ -1,4 +1,5 @@
 import ButtonModel
+import Feed
 import JSON
 import MQTTTopics
 import Rules
@@ -13,7 +14,8 @@ extension Hub {
         let address = broker.address
         log(.brokerFound, .info, "connected to \(address)", at: now)
         broadcast(.brokerConnected)
-        let filters = (control.filters + rules.subscriptions).map { Subscription($0) } + broker.discoveryFilters
+        let filters =
+            control.filters.map { Subscription($0) } + subscriptions(to: rules.subscriptions) + broker.discoveryFilters
         emit(
             .subscribe(filters + broker.leftoverFilters.map { Subscription($0, qos: 0, isWithoutOurs: true) }))
         if feed != nil { feedConnected(at: now) }
@@ -22,6 +24,24 @@ extension Hub {
         sendWaiting(at: now)
         // Last: what runs send because the broker is back comes after what waited for it.
         advanceRules(.brokerChanged(isConnected: true), at: now)
+    }
+
+    /// What the hub subscribes to whatever the rules are.
+    private var ownSubscriptions: [Subscription] {
+        control.filters.map { Subscription($0) } + broker.discoveryFilters + (feed?.subscriptions ?? [])
+    }
+
+    /// The subscriptions for topics of rules. A broker has one subscription for each filter, so one that the hub needs, too, keeps its
+    /// QoS.
+    func subscriptions(to topicFilters: [String]) -> [Subscription] {
+        let own = ownSubscriptions
+        return topicFilters.map { filter in own.first { $0.topicFilter == filter } ?? Subscription(filter) }
+    }
+
+    /// The filters that only rules need.
+    func withoutOwn(_ topicFilters: [String]) -> [String] {
+        let own = ownSubscriptions
+        return topicFilters.filter { filter in !own.contains { $0.topicFilter == filter } }
     }
 
     mutating func brokerDisconnected(_ reason: String, at now: Instant) {
@@ -153,6 +173,8 @@ extension Hub {
         case nil: break
         case .interruptedRun(let run): record([.runEnded(run)])
         case .event(let message): numberedMessageEnded(message, outcome, at: now)
+        case .report(let place, let first):
+            advanceFeed(.source(.reportEnded(place, first: first, isPublished: isPublished)), at: now)
         case .step(let step, let rule, let topicName):
             // A message that is broken off because the daemon ends stays in the store, and the next process reports it.
             if case .failed = outcome, isFinished { return }

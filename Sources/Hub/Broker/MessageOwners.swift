@@ -1,4 +1,5 @@
 import ButtonModel
+import Feed
 import Rules
 
 /// A message about an event of a button, by its sequence number.
@@ -16,6 +17,8 @@ enum MessageOwner: Hashable, Sendable {
     /// The report of a run that a crash has interrupted. The store keeps the run until the report is published.
     case interruptedRun(UInt64)
     case event(NumberedMessage)
+    /// The report of an engine about messages of a site. The place is the last of them.
+    case report(FeedPlace, first: Int)
 }
 
 /// The owners of the messages in the `Outbox`, and the runs that wait for their messages to be written.

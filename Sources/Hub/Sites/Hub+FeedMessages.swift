@@ -47,7 +47,7 @@ extension Hub {
                 .lostPress, .warning, "\(place.site): the journal has lost \(count) messages of \(label)", at: now)
             publishEvent(
                 "lost", described(place, ["lost": .integer(Int64(count))]), timeToLive: .seconds(3600),
-                repetition: .never, as: .press, at: now)
+                repetition: .never, as: .press, for: .report(place, first: place.number - count + 1), at: now)
         case .interrupted(let place, let first):
             feed?.reported(interrupted: place.number - first + 1)
             let messages = first == place.number ? "message \(first)" : "messages \(first) to \(place.number)"
@@ -58,12 +58,12 @@ extension Hub {
             log(
                 .interruptedPress, .warning,
                 "\(place.site): \(messages) of \(label)\(life) may have had no effect, and \(rest)", at: now)
-            // `FeedSource` makes a report again if the broker has perhaps not received it, except one of a former installation.
+            // `FeedSource` makes a report again if the broker has perhaps not received it.
             publishEvent(
                 "interrupted",
                 described(
                     place, ["first_n": .integer(Int64(first)), "last_n": .integer(Int64(place.number))]),
-                timeToLive: .seconds(3600), repetition: isFormer ? .once : .never, as: .press, at: now)
+                timeToLive: .seconds(3600), repetition: .never, as: .press, for: .report(place, first: first), at: now)
         case .gaveUp(let givenUp): giveUp(givenUp, at: now)
         case .inherited(let site, let button, let mayBeDown):
             guard buttons[button]?.source == EngineFeed.source(of: site) else { break }

@@ -52,7 +52,7 @@ package enum FeedChange: Hashable, Sendable {
         case .claimed(let position):
             [
                 "claim": (try? JSONValue(parsing: position.claim.encoded())) ?? .null,
-                "done": .integer(Int64(position.done)),
+                "done": .integer(Int64(position.done)), "former": position.formerOpen?.json ?? .null,
             ]
         case .removed: nil
         case .term(let term): .integer(Int64(term))
@@ -81,6 +81,27 @@ package enum FeedChange: Hashable, Sendable {
         guard let claim = value["claim"].flatMap({ try? FeedCursor(parsing: $0.encoded()) }),
             let done = value["done"]?.integerValue, (0...Int64(claim.number)).contains(done)
         else { return nil }
-        self = .claimed(FeedPosition(site: topic.site, button: button, claim: claim, done: Int(done)))
+        self = .claimed(
+            FeedPosition(
+                site: topic.site, button: button, claim: claim, done: Int(done),
+                formerOpen: value["former"].flatMap { FeedFormerOpen($0, site: topic.site, button) }))
+    }
+}
+
+extension FeedFormerOpen {
+    fileprivate init?(_ json: JSONValue, site: String, _ button: ButtonID) {
+        guard let installation = json["installation"]?.stringValue, let first = json["first"]?.integerValue, first > 0,
+            let last = json["last"]?.integerValue, last >= first
+        else { return nil }
+        self.init(
+            place: FeedPlace(site: site, button: button, installation: installation, number: Int(last)),
+            first: Int(first))
+    }
+
+    fileprivate var json: JSONValue {
+        [
+            "installation": .string(place.installation), "first": .integer(Int64(first)),
+            "last": .integer(Int64(place.number)),
+        ]
     }
 }

@@ -1,4 +1,5 @@
 import ButtonModel
+import Glibc
 import MQTTTopics
 import TestSupport
 import Testing
@@ -6,8 +7,18 @@ import Testing
 @testable import Feed
 
 /// Several engines of one share on a simulated broker. Each can die, be stopped between any two of its steps and wake up, and lose its
-/// connection; the broker can die and forget.
+/// connection; the broker can die and forget. What is under way can be delayed.
 struct LeaderWorld {
+    enum Traffic: CaseIterable {
+        /// Everything arrives at once.
+        case fast
+        /// Each connection delays what it carries by up to some seconds, and the broker keeps the order of all messages.
+        case slow
+        /// Each publisher has a lane of its own to each engine, as a cluster of brokers may have. From one engine to another, a message takes
+        /// less time than an engine that claims waits for other claims.
+        case separate
+    }
+
     private struct Engine {
         var machine: EngineLeadership
         /// The highest term on its disk.
@@ -26,9 +37,15 @@ struct LeaderWorld {
     /// One and a half times the keep-alive of 5 s.
     private static let keepAliveLimit = Duration.milliseconds(7500)
 
+    /// What arrives within this time arrives together, so that a story costs less.
+    private static let grain = Duration.milliseconds(100)
+
     private let patience: EnginePatience
     private(set) var now = Instant(sinceBoot: .seconds(1000))
-    private var network = SimulatedNetwork()
+    private var network: SimulatedNetwork
+    private let traffic: Traffic
+    /// Another part of each engine subscribes to all topics of engines, and the broker sends a copy for each subscription.
+    private let hasCopies: Bool
     private var engines: [String: Engine] = [:]
     private var random: SeededGenerator
     private var isQuiet = false
@@ -37,12 +54,23 @@ struct LeaderWorld {
     private var voice: String?
     private(set) var problems: [String] = []
 
-    init(seed: UInt64, patience: EnginePatience) {
+    init(seed: UInt64, patience: EnginePatience, traffic: Traffic, hasCopies: Bool) {
         self.patience = patience
+        self.traffic = traffic
+        self.hasCopies = hasCopies
         random = SeededGenerator(seed: seed)
+        let delays: SimulatedNetwork.Delays? =
+            switch traffic {
+            case .fast: nil
+            case .slow: .init(maximum: .seconds(4), seed: seed)
+            case .separate: .init(maximum: EngineLeadership.claimWait * 45 / 100 - Self.grain, seed: seed)
+            }
+        network = SimulatedNetwork(
+            separatesPublishers: traffic == .separate, delays: delays, sendsCopies: hasCopies)
         for name in ["a1", "a2", "a3"] { start(name, term: 0) }
         for _ in 0..<400 { step(isCalm: false) }
         isQuiet = true
+        if traffic == .slow { network.delays?.maximum = .zero }
         for _ in 0..<600 { step(isCalm: true) }
         let leaders = engines.keys.filter { engines[$0]?.leads == true }
         if leaders.count != 1 { problems.append("in the end \(leaders.sorted()) lead") }
@@ -72,7 +100,12 @@ struct LeaderWorld {
         default: break
         }
         if isCalm || Bool.random(using: &random) { for name in names { engines[name]?.isStopped = false } }
-        pass(.milliseconds(Int64.random(in: 0...900, using: &random)))
+        let end = now + .milliseconds(Int64.random(in: 0...900, using: &random))
+        while let arrival = network.nextArrival(after: now), arrival + Self.grain < end {
+            pass(arrival + Self.grain - now)
+            work()
+        }
+        pass(end - now)
         work()
     }
 
@@ -114,7 +147,8 @@ struct LeaderWorld {
                 }
                 while engines[name]?.isBusy == true, !stops(name) { act(name) }
             }
-            for lane in network.busyLanes where lane.isToBroker || engines[lane.client]?.isStopped == false {
+            for lane in network.busyLanes(at: now)
+            where lane.isToBroker || engines[lane.client]?.isStopped == false {
                 hasWorked = true
                 guard let answer = network.carry(lane, at: now) else { continue }
                 receive(answer, lane.client)
@@ -132,11 +166,14 @@ struct LeaderWorld {
     private mutating func receive(_ answer: SimulatedBroker.Answer, _ name: String) {
         switch answer {
         case .connected:
-            network.send(name, .subscribe(engines[name]?.machine.filters ?? []))
+            let filters = (hasCopies ? ["engines/#"] : []) + (engines[name]?.machine.filters ?? [])
+            network.send(name, .subscribe(filters), at: now)
             engines[name]?.inputs.append(.connected)
         case .message(let message, let id, _):
-            network.send(name, .acknowledge(id: id))
-            engines[name]?.inputs.append(.received(topicName: message.topicName, payload: message.payload))
+            network.send(name, .acknowledge(id: id), at: now)
+            engines[name]?.inputs.append(
+                .received(
+                    topicName: message.topicName, payload: message.payload, isRetained: message.isRetained))
         case .subscribed, .acknowledged: break
         }
     }
@@ -156,7 +193,8 @@ struct LeaderWorld {
             network.send(
                 name,
                 .publish(
-                    .init(topicName: message.topicName, payload: message.payload, isRetained: message.retain), id: 1))
+                    .init(topicName: message.topicName, payload: message.payload, isRetained: message.retain), id: 1),
+                at: now)
         case .lead: lead(name)
         case .fence, .stop: engines[name]?.leads = false
         case .setTimer(let deadline): engines[name]?.timer = deadline
@@ -183,11 +221,20 @@ struct LeaderWorld {
 }
 
 extension EngineLeadershipTests {
-    @Test(
-        "engines that die, stop and wake up never lead together, and in the end one leads",
-        arguments: 0..<100 as Range<UInt64>)
+    /// `TRYCK_SEEDS` sets the number of seeds, and `TRYCK_SEED` the first one.
+    private static let seeds: Range<UInt64> = {
+        let count = number("TRYCK_SEEDS") ?? 60
+        let first = number("TRYCK_SEED") ?? 0
+        return first..<first + count
+    }()
+
+    private static func number(_ name: String) -> UInt64? { getenv(name).flatMap { UInt64(String(cString: $0)) } }
+
+    @Test("engines that die, stop and wake up never lead together, and in the end one leads", arguments: seeds)
     func story(seed: UInt64) {
-        let world = LeaderWorld(seed: seed, patience: seed % 2 == 0 ? .standard : EnginePatience(.seconds(3)))
+        let world = LeaderWorld(
+            seed: seed, patience: seed % 2 == 0 ? .standard : EnginePatience(.seconds(3)),
+            traffic: LeaderWorld.Traffic.allCases[Int(seed / 2 % 3)], hasCopies: seed / 6 % 2 == 1)
         #expect(world.problems.isEmpty)
         #expect(world.takeovers > 0)
     }

@@ -22,7 +22,8 @@ struct WrongEngine {
             guard design == .cursorBeforeAction else { return [] }
             dones[place.button] = place.number
             return [.publish(message(.done(place.button), done(place.number).encoded(), isRetained: true))]
-        case .start, .connected, .fence, .standBy, .unhandled, .acknowledged, .refused, .giveUp, .resign, .timerFired:
+        case .start, .connected, .fence, .standBy, .unhandled, .acknowledged, .refused, .reportEnded, .giveUp, .resign,
+            .timerFired:
             return []
         case .disconnected:
             leads = false

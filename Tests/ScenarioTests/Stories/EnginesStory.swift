@@ -20,10 +20,13 @@ struct EnginesStory {
         seed: UInt64, features: EnginesWorld.Features = .standard, steps: Int = 500, losesClaims: Bool = false
     ) {
         self.seed = seed
-        world = EnginesWorld(features: features, losesClaims: losesClaims)
         random = SeededGenerator(seed: seed)
+        let separatesPublishers = Bool.random(using: &random)
+        world = EnginesWorld(
+            features: features, losesClaims: losesClaims, separatesPublishers: separatesPublishers)
         let kind = Int.random(in: 0..<3, using: &random)
         (isForgetful, isCopied) = (kind == 0, kind == 1)
+        if separatesPublishers { note("each publisher has lanes of its own") }
         if Bool.random(using: &random) { settle(.seconds(20)) }
         // The engine has to claim something between a copy and its use.
         let parts = isCopied ? 5 : 1

@@ -94,6 +94,10 @@ struct EnginesWorld {
     /// One and a half times the keep-alive of 5 s.
     private static let keepAliveLimit = Duration.milliseconds(7500)
 
+    /// How long a message can be under way if each publisher has a lane of its own: less time than an engine that claims waits for other
+    /// claims.
+    private static let longestDelay = EngineLeadership.claimWait * 9 / 10
+
     struct Engine {
         let name: String
         /// The state on its disk.
@@ -128,7 +132,11 @@ struct EnginesWorld {
     /// The claims of engines do not arrive, and engines are told that they do. The promises cannot be kept then.
     let losesClaims: Bool
     private(set) var now = Instant(sinceBoot: .seconds(1000))
-    var network = SimulatedNetwork()
+    var network: SimulatedNetwork
+    /// Each publisher has a lane of its own to each client, as a cluster of brokers may have.
+    private let separatesPublishers: Bool
+    /// How much time has passed since nothing was under way, if publishers have lanes of their own.
+    private var underWay = Duration.zero
     var engines: [Engine]
     var sites: [Site]
     var account = Account()
@@ -136,7 +144,9 @@ struct EnginesWorld {
     var lives = 0
     private var inputCount = 0
 
-    init(features: Features = .standard, losesClaims: Bool = false) {
+    init(features: Features = .standard, losesClaims: Bool = false, separatesPublishers: Bool = false) {
+        self.separatesPublishers = separatesPublishers
+        network = SimulatedNetwork(separatesPublishers: separatesPublishers)
         self.features = features
         self.losesClaims = losesClaims
         engines = ["a1", "a2"].map {
@@ -198,6 +208,10 @@ struct EnginesWorld {
     }
 
     mutating func pass(_ duration: Duration) {
+        if separatesPublishers {
+            underWay += duration
+            if underWay > Self.longestDelay { carryAll() }
+        }
         now = now + duration
         if let timer = network.timer, timer <= now { network.handle(.timerFired, at: now) }
         for index in sites.indices { sites[index].timePassed(at: now) }
@@ -212,6 +226,12 @@ struct EnginesWorld {
                 cut(name, delivering: network.sentCount(name))
             }
         }
+    }
+
+    /// Lets everything arrive that is under way.
+    private mutating func carryAll() {
+        underWay = .zero
+        while let lane = network.busyLanes.first { carry(lane) }
     }
 
     /// The earliest deadline.
