@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 package import Hub
+import Platform
 package import Reactor
 
 /// Runs the programs of rules. `JobQueue` decides which of them run.
@@ -24,6 +25,8 @@ package final class ProcessEdge {
     static let outputTimeout: Int64 = 100_000_000
     /// How often to check whether processes of a cancelled group remain after its leader has ended.
     static let groupPollInterval: Int64 = 20_000_000
+    /// The number of programs whose texts are kept for their next start.
+    private static let maximumKnownPrograms = 16
 
     package typealias Ended = @ReactorActor (ProcessResult) -> Void
 
@@ -36,6 +39,10 @@ package final class ProcessEdge {
     private var queue = JobQueue()
     private var waiting: [UInt64: Waiting] = [:]
     private var running: [UInt64: ProcessJob] = [:]
+    /// The streams of the next program, after the end of another one.
+    private var streams: StandardStreams?
+    /// The texts of programs without input that were started last.
+    private var knownPrograms: [(request: ProcessRequest, texts: ProgramTexts)] = []
     private var allEnded: (@ReactorActor () -> Void)?
 
     package init(loop: EventLoop) {
@@ -48,9 +55,12 @@ package final class ProcessEdge {
     /// - Returns: when the program's own code began, in nanoseconds since boot; `nil` if it has not begun.
     @discardableResult
     package func start(_ id: UInt64, _ request: ProcessRequest, _ ended: @escaping Ended) -> Int64? {
+        let effects = queue.handle(.start(id))
+        // The usual program does not wait.
+        if case .launch? = effects.first { return launch(id, request, ended) }
         waiting[id] = Waiting(request: request, ended: ended)
-        carryOut(queue.handle(.start(id)))
-        return running[id]?.began
+        carryOut(effects)
+        return nil
     }
 
     /// Ends the job early. Its result is reported as usual. An unknown or ended job is ignored.
@@ -65,7 +75,9 @@ package final class ProcessEdge {
     private func carryOut(_ effects: [JobQueue.Effect]) {
         for effect in effects {
             switch effect {
-            case .launch(let id): launch(id)
+            case .launch(let id):
+                guard let job = waiting.removeValue(forKey: id) else { break }
+                launch(id, job.request, job.ended)
             case .refuse(let id, let reason): refuse(id, reason.sentence(about: "programs"))
             case .cancel(let id, _): running[id]?.cancel()
             case .allEnded: loop.onNextTurn { [self] in reportAllEnded() }
@@ -73,26 +85,54 @@ package final class ProcessEdge {
         }
     }
 
-    private func launch(_ id: UInt64) {
-        guard let job = waiting[id] else { return }
+    /// - Returns: when the program's own code began; `nil` if it could not be started.
+    @discardableResult
+    private func launch(_ id: UInt64, _ request: ProcessRequest, _ ended: @escaping Ended) -> Int64? {
         do throws(ProcessJob.StartFailure) {
-            running[id] = try ProcessJob(loop: loop, job.request) { [unowned self] result in
+            let job = try ProcessJob(loop: loop, request, texts(of: request), takeStreams(for: request)) {
+                [unowned self] result in
                 running[id] = nil
                 // The report comes first, because it may cancel the job that would be launched next.
-                job.ended(result)
+                ended(result)
                 carryOut(queue.handle(.ended(id)))
+                if streams == nil { streams = try? StandardStreams(hasInput: false) }
             }
-            waiting[id] = nil
+            running[id] = job
+            return job.began
         } catch {
-            refuse(id, error.sentence)
+            report(error.sentence, to: ended)
             carryOut(queue.handle(.ended(id)))
+            return nil
         }
     }
 
+    private func takeStreams(for request: ProcessRequest) throws(ProcessJob.StartFailure) -> StandardStreams {
+        guard request.standardInput.isEmpty else { return try StandardStreams(hasInput: true) }
+        defer { streams = nil }
+        if let streams { return streams }
+        return try StandardStreams(hasInput: false)
+    }
+
+    private func texts(of request: ProcessRequest) -> ProgramTexts? {
+        // Not by `first`: an isolated closure checks on which thread it is called, which takes longer than the search.
+        for index in knownPrograms.indices where knownPrograms[index].request == request {
+            return knownPrograms[index].texts
+        }
+        guard let texts = ProgramTexts(request) else { return nil }
+        if request.standardInput.isEmpty {
+            if knownPrograms.count == Self.maximumKnownPrograms { knownPrograms.removeFirst() }
+            knownPrograms.append((request, texts))
+        }
+        return texts
+    }
+
     private func refuse(_ id: UInt64, _ sentence: String) {
-        guard let job = waiting.removeValue(forKey: id) else { return }
+        if let job = waiting.removeValue(forKey: id) { report(sentence, to: job.ended) }
+    }
+
+    private func report(_ sentence: String, to ended: @escaping Ended) {
         loop.onNextTurn {
-            job.ended(
+            ended(
                 ProcessResult(status: .couldNotStart(sentence), standardOutput: [], standardError: [], duration: .zero))
         }
     }

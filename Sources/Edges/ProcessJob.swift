@@ -31,27 +31,23 @@ package final class ProcessJob {
     private var graceTime = Int64.max
     private var timer: Timer?
 
-    /// Starts the program. Only the parent's ends of the pipes stay open, and only if it was started.
+    /// Starts the program. Our ends of the streams belong to the job if it was started.
     init(
-        loop: EventLoop, _ request: ProcessRequest, ended: @escaping @ReactorActor (ProcessResult) -> Void
+        loop: EventLoop, _ request: ProcessRequest, _ texts: ProgramTexts?, _ streams: StandardStreams,
+        ended: @escaping @ReactorActor (ProcessResult) -> Void
     ) throws(StartFailure) {
         self.loop = loop
         self.ended = ended
         started = loop.nanosecondsSinceBoot
-        let pipes = try StandardPipes(hasInput: !request.standardInput.isEmpty)
-        do throws(StartFailure) {
-            (process, processDescriptor) = try spawn(request, pipes)
-        } catch {
-            pipes.closeAll()
-            throw error
-        }
+        process = try spawn(request, texts, streams)
         began = loop.nanosecondsSinceBoot
-        pipes.programHasStarted()
+        processDescriptor = try openProcess(process)
+        streams.programHasStarted()
         leader = loop.watch(processDescriptor, .read) { [unowned self] _ in leaderHasEnded() }
         timer = loop.timer { [unowned self] in timerFired() }
-        if let descriptor = pipes.input?.parent { input = InputPipe(loop, descriptor, request.standardInput) }
-        outputs = [pipes.output, pipes.error].map { pipe in
-            OutputPipe(loop, pipe.parent) { [unowned self] in outputHasEnded() }
+        if let descriptor = streams.input { input = InputPipe(loop, descriptor, request.standardInput) }
+        outputs = [streams.output, streams.error].map { descriptor in
+            OutputPipe(loop, descriptor) { [unowned self] in outputHasEnded() }
         }
     }
 

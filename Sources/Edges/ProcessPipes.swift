@@ -3,65 +3,89 @@ import Glibc
 import Platform
 import Reactor
 
-/// The pipes for the standard streams of a program that is about to start.
-package struct StandardPipes {
-    struct Pipe {
-        var parent, child: Int32
-    }
+/// The standard streams of a program that is about to start.
+///
+/// They do not depend on the program, so `ProcessEdge` makes those of the next program before it is started: to make pipes takes
+/// the kernel longer than the hub needs to decide about a press.
+package final class StandardStreams {
+    /// Our end of the standard input; `nil` if that is `/dev/null`, or the socket that is also `output`.
+    let input: Int32?
+    /// Our ends of the outputs.
+    let output, error: Int32
+    let files: ProgramFiles
+    /// The program's ends, which are its descriptors 0 to 2.
+    private let ends: [Int32]
+    private var hasStarted = false
 
-    /// `nil`: `/dev/null`, or the socket that is also `output`.
-    var input: Pipe?
-    /// True if `output` is a socket that is the standard input, too.
-    var isOutputInput = false
-    var output, error: Pipe
-
-    init(hasInput: Bool) throws(ProcessJob.StartFailure) {
-        var made: [Pipe] = []
-        for isInput in hasInput ? [false, false, true] : [false, false] {
-            var ends: [Int32] = [-1, -1]
-            guard linux_pipe(&ends) == 0 else {
-                let reason = systemMessage(errno)
-                for pipe in made { Self.close(pipe) }
-                throw ProcessJob.StartFailure(sentence: "its pipes cannot be created: \(reason)")
-            }
-            let pipe = isInput ? Pipe(parent: ends[1], child: ends[0]) : Pipe(parent: ends[0], child: ends[1])
-            made.append(pipe)
-        }
-        (output, error) = (made[0], made[1])
-        input = hasInput ? made[2] : nil
+    /// - Parameter hasInput: false: the standard input is `/dev/null`.
+    convenience init(hasInput: Bool) throws(ProcessJob.StartFailure) {
+        let made = try Self.open([hasInput ? .pipe : .null, .pipe, .pipe])
+        self.init(
+            input: hasInput ? made[0][1] : nil, output: made[1][0], error: made[2][0],
+            ends: [made[0][0], made[1][1], made[2][1]])
     }
 
     /// Creates a Unix socket that is both standard input and standard output of the program, and a pipe for its errors.
-    static func withSocket() throws(ProcessJob.StartFailure) -> StandardPipes {
-        var pipes = try StandardPipes(hasInput: false)
-        close(pipes.output)
-        var ends: [Int32] = [-1, -1]
-        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
-            let reason = systemMessage(errno)
-            close(pipes.error)
-            throw ProcessJob.StartFailure(sentence: "its socket cannot be created: \(reason)")
-        }
-        pipes.output = Pipe(parent: ends[0], child: ends[1])
-        pipes.isOutputInput = true
-        return pipes
+    static func withSocket() throws(ProcessJob.StartFailure) -> StandardStreams {
+        let made = try open([.socket, .pipe])
+        return StandardStreams(
+            input: nil, output: made[0][0], error: made[1][0], ends: [made[0][1], made[0][1], made[1][1]])
     }
 
-    /// Closes the child's ends, and makes the parent's ends non-blocking, which the start of the program need not wait for.
+    private init(input: Int32?, output: Int32, error: Int32, ends: [Int32]) {
+        (self.input, self.output, self.error, self.ends) = (input, output, error, ends)
+        files = ProgramFiles { actions in
+            for (descriptor, end) in ends.enumerated() {
+                posix_spawn_file_actions_adddup2(actions, end, Int32(descriptor))
+            }
+        }
+    }
+
+    /// Closes the program's ends, and makes our ends non-blocking, which the start of the program need not wait for. From now on
+    /// the caller owns our ends.
     func programHasStarted() {
-        for case let pipe? in [input, output, error] {
-            Glibc.close(pipe.child)
-            linux_set_blocking(pipe.parent, 0)
+        hasStarted = true
+        for end in Set(ends) { close(end) }
+        for descriptor in [input, output, error] { if let descriptor { linux_set_blocking(descriptor, 0) } }
+    }
+
+    deinit {
+        guard !hasStarted else { return }
+        for descriptor in Set(ends + [output, error]) { close(descriptor) }
+        if let input { close(input) }
+    }
+
+    // MARK: Descriptors
+
+    private enum Kind {
+        case null, pipe, socket
+
+        func open() -> [Int32]? {
+            var ends: [Int32] = [-1, -1]
+            switch self {
+            case .null:
+                ends = [Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC)]
+                return ends[0] < 0 ? nil : ends
+            case .pipe: return linux_pipe(&ends) == 0 ? ends : nil
+            case .socket:
+                let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+                return socketpair(AF_UNIX, type, 0, &ends) == 0 ? ends : nil
+            }
         }
     }
 
-    func closeAll() {
-        for pipe in [input, output, error] { if let pipe { Self.close(pipe) } }
-    }
-
-    private static func close(_ pipe: Pipe) {
-        Glibc.close(pipe.parent)
-        Glibc.close(pipe.child)
+    /// Opens all of them, or none.
+    private static func open(_ kinds: [Kind]) throws(ProcessJob.StartFailure) -> [[Int32]] {
+        var made: [[Int32]] = []
+        for kind in kinds {
+            guard let ends = kind.open() else {
+                let reason = systemMessage(errno)
+                for descriptor in made.joined() { close(descriptor) }
+                throw ProcessJob.StartFailure(sentence: "its pipes cannot be created: \(reason)")
+            }
+            made.append(ends)
+        }
+        return made
     }
 }
 

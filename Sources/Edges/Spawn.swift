@@ -4,47 +4,45 @@ import Hub
 import Platform
 import Reactor
 
-/// Starts a program in its own process group, and opens a pidfd for it.
+/// Starts a program in its own process group.
 ///
-/// The pidfd becomes readable when the program has ended. The process id stays valid until the caller reaps the
-/// process. The call blocks until the program is executed (vfork semantics).
+/// The process id stays valid until the caller reaps the process. The call blocks until the program is executed (vfork semantics).
+///
+/// - Parameter texts: those of the request; `nil` if one of them contains a zero octet.
 @ReactorActor
 func spawn(
-    _ request: ProcessRequest, _ pipes: StandardPipes
-) throws(ProcessJob.StartFailure) -> (process: pid_t, processDescriptor: Int32) {
+    _ request: ProcessRequest, _ texts: ProgramTexts?, _ streams: StandardStreams
+) throws(ProcessJob.StartFailure) -> pid_t {
     guard let name = request.arguments.first, !name.isEmpty else {
         throw ProcessJob.StartFailure(sentence: "no program is named")
     }
+    let isPath = name.utf8.contains(UInt8(ascii: "/"))
+    let path = isPath ? nil : locate(name)
     // Why a program cannot be started is looked for afterwards, so that no start waits for that.
-    guard let program = locate(name), !(request.directory?.containsNUL ?? false) else {
+    guard isPath || path != nil, let texts, !(request.directory?.containsNUL ?? false) else {
         throw ProcessJob.StartFailure(
             sentence: request.obstacle
                 ?? "there is no program \"\(name)\" in \(ProcessEdge.searchPath.joined(separator: ", "))")
     }
-    let (process, failure) = startProgram(program, request.arguments, environment: request.environment) { actions in
-        if let input = pipes.input {
-            posix_spawn_file_actions_adddup2(actions, input.child, 0)
-        } else if pipes.isOutputInput {
-            posix_spawn_file_actions_adddup2(actions, pipes.output.child, 0)
-        } else {
-            posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0)
-        }
-        posix_spawn_file_actions_adddup2(actions, pipes.output.child, 1)
-        posix_spawn_file_actions_adddup2(actions, pipes.error.child, 2)
-        if let directory = request.directory { linux_spawn_chdir(actions, directory) }
-    }
+    if let directory = request.directory { streams.files.add(directory: directory) }
+    let (process, failure) = startProgram(path, texts, streams.files)
     guard failure == 0 else {
         throw ProcessJob.StartFailure(
-            sentence: request.obstacle ?? "\"\(program)\" cannot be started: \(systemMessage(failure))")
+            sentence: request.obstacle ?? "\"\(path ?? name)\" cannot be started: \(systemMessage(failure))")
     }
-    let processDescriptor = linux_pidfd_open(process)
-    guard processDescriptor >= 0 else {
+    return process
+}
+
+/// A descriptor that becomes readable when the process has ended. If there is none, the process is killed.
+func openProcess(_ process: pid_t) throws(ProcessJob.StartFailure) -> Int32 {
+    let descriptor = linux_pidfd_open(process)
+    guard descriptor >= 0 else {
         let reason = systemMessage(errno)
         kill(-process, SIGKILL)
         waitpid(process, nil, 0)
-        throw ProcessJob.StartFailure(sentence: "\"\(program)\" cannot be watched: \(reason)")
+        throw ProcessJob.StartFailure(sentence: "it cannot be watched: \(reason)")
     }
-    return (process, processDescriptor)
+    return descriptor
 }
 
 extension ProcessRequest {
@@ -60,9 +58,13 @@ extension ProcessRequest {
     }
 }
 
+extension ProgramTexts {
+    /// `nil` if a text contains a zero octet.
+    convenience init?(_ request: ProcessRequest) { self.init(request.arguments, environment: request.environment) }
+}
+
 /// The path of a program; `nil` if none of the directories has it.
 private func locate(_ name: String) -> String? {
-    if name.utf8.contains(UInt8(ascii: "/")) { return name }
     for directory in ProcessEdge.searchPath {
         let candidate = "\(directory)/\(name)"
         if access(candidate, X_OK) == 0 { return candidate }

@@ -36,18 +36,14 @@ final class TransportProgram {
             arguments: words,
             environment: Self.passedOn.compactMap { name in environment[name].map { "\(name)=\($0)" } },
             directory: directory)
-        let pipes = try StandardPipes.withSocket()
-        do throws(ProcessJob.StartFailure) {
-            (process, processDescriptor) = try spawn(request, pipes)
-        } catch {
-            pipes.closeAll()
-            throw error
-        }
+        let streams = try StandardStreams.withSocket()
+        process = try spawn(request, ProgramTexts(request), streams)
+        processDescriptor = try openProcess(process)
         Self.living += 1
-        pipes.programHasStarted()
-        descriptor = pipes.output.parent
+        streams.programHasStarted()
+        descriptor = streams.output
         // The closures keep this object alive until the program has been reaped.
-        errors = OutputPipe(loop, pipes.error.parent) { self.explain() }
+        errors = OutputPipe(loop, streams.error) { self.explain() }
         timer = loop.timer { kill(-self.process, SIGKILL) }
         reasonTimer = loop.timer { self.reasonIsLate() }
         leader = loop.watch(processDescriptor, .read) { _ in self.reap() }

@@ -491,7 +491,8 @@ package struct Hub: Sendable {
     mutating func cancelTimer(_ key: TimerKey) { deadlines.cancel(key) }
     func isTimerSet(_ key: TimerKey) -> Bool { deadlines.deadline(of: key) != nil }
 
-    /// The wall time of an instant; the epoch as long as the clock is unknown.
+    /// The wall time of an instant; the epoch as long as the clock is unknown. It is inlined, because a call would copy the hub.
+    @inline(__always)
     func wallClock(at now: Instant) -> UTCTime {
         guard let clock else { return UTCTime(milliseconds: 0) }
         return clock.utc.advanced(from: clock.at, to: now)

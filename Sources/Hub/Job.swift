@@ -37,7 +37,7 @@ package enum Job: Hashable, Sendable {
         switch self {
         case .process(let request):
             request.arguments + [String(decoding: request.standardInput, as: UTF8.self)]
-                + request.environment.filter {
+                + request.variables.filter {
                     !ProcessAction.isFact($0) && !configuration.processEnvironment.contains($0)
                 }
         case .http(let request):

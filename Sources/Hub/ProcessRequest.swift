@@ -8,8 +8,11 @@ package struct ProcessRequest: Hashable, Sendable {
     /// At least one argument; the first is the program. A name without a slash is looked up in
     /// `ProcessEdge.searchPath`.
     package var arguments: [String]
-    /// The complete environment, in this order: `NAME=value`.
-    package var environment: [String]
+    /// The environment of all programs: `NAME=value`. It is not put together with `variables` before that is needed, so that all
+    /// requests share one array.
+    package var commonVariables: [String]
+    /// Further variables. They take precedence over `commonVariables`.
+    package var variables: [String]
     /// The working directory; `nil`: that of the daemon.
     package var directory: String?
     /// The octets on its standard input, before the end of file.
@@ -19,9 +22,15 @@ package struct ProcessRequest: Hashable, Sendable {
         arguments: [String], environment: [String] = [], directory: String? = nil, standardInput: [UInt8] = []
     ) {
         self.arguments = arguments
-        self.environment = environment
+        commonVariables = []
+        variables = environment
         self.directory = directory
         self.standardInput = standardInput
+    }
+
+    /// The complete environment, in this order.
+    package var environment: [String] {
+        commonVariables.filter { common in !variables.contains { $0.hasName(of: common) } } + variables
     }
 }
 
@@ -59,12 +68,15 @@ package struct ProcessResult: Hashable, Sendable {
 }
 
 extension ProcessRequest {
-    /// Variables of the action take precedence over those of all programs.
+    /// - Parameters:
+    ///   - environment: the variables of all programs.
+    ///   - directory: the working directory, unless the action has another one.
     init(_ action: ProcessAction, _ environment: [String], in directory: String) {
-        let fixed = environment.filter { variable in !action.environment.contains { $0.hasName(of: variable) } }
-        self.init(
-            arguments: action.arguments, environment: fixed + action.environment,
-            directory: action.directory ?? directory, standardInput: action.standardInput)
+        arguments = action.arguments
+        commonVariables = environment
+        variables = action.environment
+        self.directory = action.directory ?? directory
+        standardInput = action.standardInput
     }
 }
 
@@ -102,8 +114,7 @@ extension ProcessResult {
 }
 
 extension String {
-    /// True if both are variables, `NAME=value`, of the same name. Octets are compared: to find the characters of a dozen variables
-    /// would take longer than everything else before a program is started.
+    /// True if both are variables, `NAME=value`, of the same name. Octets are compared, as programs compare them.
     fileprivate func hasName(of other: String) -> Bool {
         for (octet, otherOctet) in zip(utf8, other.utf8) {
             guard octet == otherOctet else { return false }

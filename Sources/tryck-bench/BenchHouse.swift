@@ -69,13 +69,11 @@ struct BenchHouse {
     }
 
     /// The hub's effects for one packet, which are not carried out yet.
-    mutating func receive(_ packet: [UInt8]) -> [Hub.Effect] {
-        let effects = runner.hub.handle(.received(packet), at: now)
-        if effects.last == .goOn { runner.add(.goOn) }
-        return effects
-    }
+    mutating func receive(_ packet: [UInt8]) -> [Hub.Effect] { runner.hub.handle(.received(packet), at: now) }
 
+    /// Carries out the effects for one packet.
     mutating func carryOut(_ effects: [Hub.Effect]) {
+        if effects.last == .goOn { runner.add(.goOn) }
         for effect in effects { took(effect) }
         settle()
     }

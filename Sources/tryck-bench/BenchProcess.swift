@@ -24,7 +24,7 @@ final class BenchProcess {
     private let rounds: Int
     private let finished: @ReactorActor (Result<[BenchTable.Section], Failure>) -> Void
     private var house: BenchHouse
-    /// The effects of the press that follow the start of its program, during the pause.
+    /// The effects of the press, during the pause. The house leaves out the start of its program.
     private var rest: [Hub.Effect] = []
     private var pauseTimer: Timer?
     private var started: [Double] = [], ended: [Double] = []
@@ -157,7 +157,7 @@ final class BenchProcess {
 
     /// Gives the hub the packets of a press, and starts the program that it asks for.
     ///
-    /// - Returns: the time at which the first packet was given, the time at which the program began, and the hub's other effects.
+    /// - Returns: the time at which the first packet was given, the time at which the program began, and the hub's effects.
     private func start(
         by press: SimulatedPress, _ ended: @escaping @ReactorActor (JobID, ProcessResult, Int64) -> Void
     ) throws(Failure) -> (given: Int64, began: Int64, [Hub.Effect]) {
@@ -173,13 +173,11 @@ final class BenchProcess {
         var began: Int64?
         let given = loop.nanosecondsSinceBoot
         for packet in packets {
-            for effect in house.receive(packet) {
-                guard case .startJob(let id, .process(let request)) = effect else {
-                    rest.append(effect)
-                    continue
-                }
+            let effects = house.receive(packet)
+            for case .startJob(let id, .process(let request)) in effects {
                 began = processes.start(id.rawValue, request) { ended(id, $0, given) }
             }
+            rest += effects
         }
         guard let began else {
             throw Failure(.internalError, "The rule did not start its program. Please report it.")

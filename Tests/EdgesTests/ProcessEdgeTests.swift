@@ -2,6 +2,7 @@ import Glibc
 import Hub
 import Reactor
 import ReactorTestSupport
+import TestSupport
 import Testing
 
 @testable import Edges
@@ -97,6 +98,49 @@ import Testing
         }
         let lines = String(decoding: result?.standardOutput ?? [], as: UTF8.self).split(separator: "\n")
         #expect(lines == ["CapAmb:\t0000000000000000", "NoNewPrivs:\t0"])
+    }
+
+    @Test(
+        "what was prepared for an earlier program gives the next ones nothing but what they are given",
+        arguments: 0..<3 as Range<UInt64>)
+    func manyPrograms(seed: UInt64) async throws {
+        // More programs than are known at a time, which are the same but for one value.
+        var random = SeededGenerator(seed: seed)
+        var requests: [ProcessRequest] = []
+        let script = "/bin/pwd; /bin/cat /proc/$$/cmdline /proc/$$/environ -; :"
+        for _ in 0..<30 {
+            var request = ProcessRequest(
+                arguments: ["/bin/sh", "-c", script, "sh", ["", "a", "b c"].randomElement(using: &random) ?? ""],
+                directory: ["/", "/proc", nil].randomElement(using: &random) ?? nil,
+                standardInput: Bool.random(using: &random) ? [] : [0x78])
+            request.commonVariables = [["A=1"], ["A=1", "B=2"], []].randomElement(using: &random) ?? []
+            request.variables = [["B=3"], ["B=3", "C="], ["C=4"]].randomElement(using: &random) ?? []
+            requests.append(request)
+        }
+        let counts = requests.map { _ in Int.random(in: 1...3, using: &random) }
+        let outcomes: [[UInt8]]? = await onReactor { [requests] run in
+            let edge = ProcessEdge(loop: run.loop)
+            var outputs = requests.map { _ in [UInt8]() }
+            var (next, ended) = (0, 0)
+            @ReactorActor func start() {
+                for _ in 0..<counts[next] where next < requests.count {
+                    let index = next
+                    next += 1
+                    edge.start(UInt64(index), requests[index]) { result in
+                        outputs[index] = result.standardOutput + result.standardError
+                        ended += 1
+                        if ended == requests.count { run.finish(outputs) } else if ended == next { start() }
+                    }
+                }
+            }
+            start()
+        }
+        let here = try #require(realpath(".", nil).map { String(cString: $0) })
+        for (output, request) in zip(try #require(outcomes), requests) {
+            var expected = Array("\(request.directory ?? here)\n".utf8)
+            for text in request.arguments + request.environment { expected += Array(text.utf8) + [0] }
+            #expect(output == expected + request.standardInput)
+        }
     }
 
     // MARK: Bounds
