@@ -23,7 +23,7 @@ extension Daemon {
     /// Keeps a turn for `writeHistory`.
     ///
     /// - Parameter line: the line of a recording for the turn; `nil` if there is none.
-    func addToHistory(_ turn: HubRunner.Turn, _ line: JSONValue?) {
+    func addToHistory(_ turn: HubRunner.Turn, _ line: RecordedLine?) {
         if history != nil { unseenTurns.append((turn, line)) }
     }
 
@@ -48,8 +48,9 @@ extension Daemon {
             case .remove(let segment): edge.remove(segment)
             case .open(let segment): edge.open(segment)
             case .header(let header): if let line = runner.hub.recordedHeader(header) { edge.write(line) }
-            case .repeated(let input, let at): if let line = runner.hub.repeatedLine(input, at: at) { edge.write(line) }
-            case .line(let line): edge.write(line)
+            case .repeated(let input, let at):
+                if let line = runner.hub.repeatedLine(input, at: at) { edge.write(line.octets) }
+            case .line(let line): edge.write(line.octets)
             case .log(let level, let message): log(level, message)
             // A fault that is found while turns are given to the history is handled before the next input.
             case .fault(let reason): deliver(.historyFault(reason))

@@ -31,7 +31,7 @@ final class Daemon {
     /// The history and its writer; `nil` if none is kept.
     var history: (writer: HistoryWriter, edge: HistoryEdge)?
     /// The turns that wait for `writeHistory`, in their order.
-    var unseenTurns: [(turn: HubRunner.Turn, line: JSONValue?)] = []
+    var unseenTurns: [(turn: HubRunner.Turn, line: RecordedLine?)] = []
     var runner: HubRunner
     /// In the order of the configuration.
     private lazy var radios = makeRadios()
@@ -133,7 +133,7 @@ final class Daemon {
     private func record(_ turn: HubRunner.Turn) {
         guard recorder != nil || history != nil else { return }
         let line = runner.hub.recordedLine(turn.input, turn.effects, isForHistory: recorder == nil, at: turn.at)
-        if let line { recorder?.write(line) }
+        if let line { recorder?.write(line.octets) }
         addToHistory(turn, line)
     }
 

@@ -75,13 +75,15 @@ package final class HistoryEdge {
         add(.open(new.name))
     }
 
-    package func write(_ line: JSONValue) {
+    package func write(_ line: JSONValue) { write(line.encoded()) }
+
+    /// - Parameter line: without its line feed.
+    package func write(_ line: [UInt8]) {
         guard !isClosed else { return }
         let isFirst = waiting.isEmpty && lines.isEmpty
-        let start = lines.count
-        line.write(into: &lines)
+        lines += line
         lines.append(UInt8(ascii: "\n"))
-        let count = lines.count - start
+        let count = line.count + 1
         guard count <= Recording.maximumLineLength, length + count <= maximumLength else {
             return fail("a segment would be longer than history_size in tryck.yaml allows", length)
         }

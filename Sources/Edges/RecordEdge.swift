@@ -69,9 +69,11 @@ package final class RecordEdge {
         needsLineEnd = length > 0 && Self.octets(1, of: descriptor, at: length - 1) != [UInt8(ascii: "\n")]
     }
 
-    package func write(_ line: JSONValue) {
+    package func write(_ line: JSONValue) { write(line.encoded()) }
+
+    /// - Parameter octets: a line without its line feed.
+    package func write(_ octets: [UInt8]) {
         guard descriptor >= 0 else { return }
-        let octets = line.encoded()
         guard octets.count <= Recording.maximumLineLength,
             length + buffer.count + octets.count < maximumLength
         else {

@@ -80,14 +80,29 @@ extension [UInt8] {
 
     /// Appends a JSON integer.
     public mutating func append(json value: Int64) {
-        if value < 0 { append(UInt8(ascii: "-")) }
-        let start = count
-        var rest = value.magnitude
-        repeat {
-            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        } while rest > 0
-        self[start...].reverse()
+        // At most 20 digits. They are found from the last one on.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var start = digits.count
+            var rest = value.magnitude
+            repeat {
+                start -= 1
+                digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0
+            if value < 0 { append(UInt8(ascii: "-")) }
+            append(contentsOf: digits[start...])
+        }
+    }
+
+    /// Appends a member of an object that has been begun with `{`. The name is written as it is, so it must not contain characters that
+    /// JSON escapes.
+    public mutating func append(member name: String, _ value: JSONValue) {
+        if last != UInt8(ascii: "{") { append(UInt8(ascii: ",")) }
+        append(UInt8(ascii: "\""))
+        append(contentsOf: name.utf8)
+        append(UInt8(ascii: "\""))
+        append(UInt8(ascii: ":"))
+        value.write(into: &self)
     }
 
     public mutating func append(json value: Bool) {

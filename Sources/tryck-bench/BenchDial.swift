@@ -33,6 +33,8 @@ final class BenchDial {
     private let loop: EventLoop
     private let directory: String
     private let rounds, turns: Int
+    /// False if the daemon keeps no history.
+    private let keepsHistory: Bool
     private let finished: @ReactorActor (Result<BenchTable.Section, Failure>) -> Void
     private var stage = Stage.starting
     private var world: SimulatedWorld
@@ -54,13 +56,14 @@ final class BenchDial {
     private var dialTimes, relayTimes, dialProcessor, relayProcessor: [Double]
 
     init(
-        loop: EventLoop, directory: String, rounds: Int, turns: Int,
+        loop: EventLoop, directory: String, rounds: Int, turns: Int, keepsHistory: Bool,
         finished: @escaping @ReactorActor (Result<BenchTable.Section, Failure>) -> Void
     ) {
         self.loop = loop
         self.directory = directory
         self.rounds = rounds
         self.turns = turns
+        self.keepsHistory = keepsHistory
         self.finished = finished
         (dialTimes, relayTimes, dialProcessor, relayProcessor) = ([], [], [], [])
         world = SimulatedWorld(
@@ -136,6 +139,7 @@ final class BenchDial {
               trust_roots: ["\(root)"]
             mqtt: {broker: "unix:\(path)"}
             rules: rules.yaml
+            history: \(keepsHistory ? "7d" : "none")
 
             """
         radio = H4Server(loop: loop, path: directory + "/radio.sock") { [weak self] in self?.advance(.received($0)) }

@@ -18,12 +18,15 @@ extension BenchCommand {
 
                   tryck-bench dial
                   tryck-bench dial --turns 1000 --json
+                  tryck-bench dial --turns 1000 --no-history
                 """)
 
         @Option(help: "The number of rounds.")
         var rounds = 10
         @Option(help: "The number of turns in each round.")
         var turns = 200
+        @Flag(help: "Keep no history.")
+        var noHistory = false
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
@@ -38,11 +41,13 @@ extension BenchCommand {
         }
 
         private func measure(in path: String) throws(Failure) -> BenchTable.Section {
-            let (rounds, turns) = (rounds, turns)
+            let (rounds, turns, keepsHistory) = (rounds, turns, !noHistory)
             let outcome = Mutex<Result<BenchTable.Section, Failure>>(.failure(.silent(.unavailable)))
             _ = EventLoop.run { @ReactorActor in
                 let loop = EventLoop.shared
-                let bench = BenchDial(loop: loop, directory: path, rounds: rounds, turns: turns) { result in
+                let bench = BenchDial(
+                    loop: loop, directory: path, rounds: rounds, turns: turns, keepsHistory: keepsHistory
+                ) { result in
                     outcome.withLock { $0 = result }
                     loop.stop()
                 }

@@ -29,8 +29,8 @@ struct HistoryWriterTests {
         }
 
         mutating func turn(
-            _ input: Hub.Input, _ line: JSONValue? = ["input": "x"], effects: [Hub.Effect] = [], isState: Bool = false,
-            writes octets: Int = 0
+            _ input: Hub.Input, _ line: RecordedLine? = RecordedLine(octets: [0x78], hasConsequences: false),
+            effects: [Hub.Effect] = [], isState: Bool = false, writes octets: Int = 0
         ) -> [HistoryWriter.Effect] {
             length += octets
             let turn = HubRunner.Turn(
@@ -94,7 +94,8 @@ struct HistoryWriterTests {
         for input: Hub.Input in [.published(1), .synced(4, true), .logLevel(.info), .timerFired] {
             #expect(transcript.turn(input) == [])
         }
-        #expect(Self.words(transcript.turn(.timerFired, ["reports": []])) == ["line"])
+        #expect(
+            Self.words(transcript.turn(.timerFired, RecordedLine(octets: [0x78], hasConsequences: true))) == ["line"])
         #expect(Self.words(transcript.turn(.brokerConnected)) == ["line"])
         #expect(transcript.turn(.received([]), nil) == [])
         func request(_ text: String) -> Hub.Input { .controlLine(Hub.ClientID(rawValue: 1), Array(text.utf8)) }

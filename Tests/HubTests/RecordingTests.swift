@@ -214,7 +214,7 @@ struct RecordingTests {
     func input(kind: RecordedInput.Kind) throws {
         for input in RecordingTests.inputs(kind) {
             let recorded = RecordedInput(at: Instant(nanoseconds: 123_456_789), input: input)
-            let line = recorded.json(hiding: Redaction([]))
+            let line = try recorded.line(hiding: Redaction([])).json
             #expect(line["input"] == .string(kind.rawValue))
             #expect(try RecordingTests.parsed(line) == .input(recorded))
         }
@@ -224,7 +224,7 @@ struct RecordingTests {
     func report(kind: ButtonReport.Kind) throws {
         for report in RecordingTests.reports(kind) {
             let recorded = RecordedInput(at: Instant(nanoseconds: 0), input: .received([]), reports: [report])
-            let line = recorded.json(hiding: Redaction([]))
+            let line = try recorded.line(hiding: Redaction([])).json
             #expect(line["reports"]?.arrayValue?.first?["report"] == .string(kind.rawValue))
             #expect(try RecordingTests.parsed(line) == .input(recorded))
         }
@@ -244,22 +244,84 @@ struct RecordingTests {
     }
 
     @Test("effects for the radio and the timer are not recorded")
-    func noReports() {
+    func noReports() throws {
         let recorded = RecordedInput(
             at: Instant(nanoseconds: 0), input: .timerFired,
             reports: [.send([1, 2, 3]), .setTimer(Instant(nanoseconds: 5)), .cancelTimer, .needsEntropy].map(
                 ButtonReport.effect))
-        #expect(recorded.json(hiding: Redaction([])) == ["at_ns": 0, "input": "timer_fired"])
+        let line = recorded.line(hiding: Redaction([]))
+        #expect(try line.json == ["at_ns": 0, "input": "timer_fired"])
+        #expect(!line.hasConsequences)
+    }
+
+    @Test("the octets of any line are those of its value", arguments: 0..<200 as Range<UInt64>)
+    func octets(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        func number<Number: FixedWidthInteger & UnsignedInteger>() -> Number {
+            // Numbers of all lengths.
+            Number(truncatingIfNeeded: random.next() >> UInt64.random(in: 0...63, using: &random))
+        }
+        func age() -> Duration {
+            Duration(
+                secondsComponent: Int64(number() as UInt32), attosecondsComponent: Int64(number() as UInt32) << 25)
+        }
+        func part() -> ButtonPart? { [nil, .big, .small].randomElement(using: &random) ?? nil }
+        func movement() -> ButtonMovement {
+            ButtonMovement(
+                button: Self.button, part: part() ?? .dial, steps: Int(Int32(bitPattern: number())),
+                position: .init(truncatingIfNeeded: number() as UInt64),
+                slot: .init(truncatingIfNeeded: number() as UInt64),
+                dial: [nil, .free, .slot(3)].randomElement(using: &random) ?? nil,
+                units: .init(truncatingIfNeeded: number() as UInt64), wasQueued: .random(using: &random),
+                wasQueuedLast: .random(using: &random), age: age())
+        }
+        func event() -> ButtonEvent {
+            var event = Self.events.randomElement(using: &random) ?? Self.events[0]
+            (event.bootID, event.counter, event.ticks) = (number(), number(), number())
+            (event.age, event.part) = (age(), part())
+            event.swipe = SwipeDirection.allCases.randomElement(using: &random)
+            return event
+        }
+        func report() -> ButtonReport {
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0: .effect(.moved(Self.button, (0..<Int.random(in: 0...3, using: &random)).map { _ in movement() }))
+            case 1:
+                .effect(
+                    .events(
+                        Self.button, (0..<Int.random(in: 0...3, using: &random)).map { _ in event() },
+                        Self.cursor,
+                        needsAcknowledgement: .random(using: &random)))
+            case 2:
+                .effect(
+                    [.send([1]), .setTimer(Instant(nanoseconds: 5)), .cancelTimer, .needsEntropy]
+                        .randomElement(using: &random) ?? .cancelTimer)
+            default:
+                ButtonReport.Kind.allCases.flatMap { Self.reports($0) }.randomElement(using: &random)
+                    ?? .known(Self.known)
+            }
+        }
+        let input = RecordedInput.Kind.allCases.flatMap(Self.inputs).randomElement(using: &random) ?? .start
+        var recorded = RecordedInput(at: Instant(nanoseconds: Int64(number() as UInt32)), input: input)
+        recorded.reports = (0..<Int.random(in: 0...4, using: &random)).map { _ in report() }
+        recorded.started = (0..<Int.random(in: 0...2, using: &random)).map { _ in
+            RecordedJob(id: JobID(rawValue: number()), fingerprint: "00ff\"")
+        }
+        recorded.isRepeated = .random(using: &random)
+        let redaction = Redaction(
+            Bool.random(using: &random) ? [] : ["gone", "80e4da000001", "Küche", "1795000000000"])
+        let (line, value) = (recorded.line(hiding: redaction), recorded.json(hiding: redaction))
+        #expect(line.octets == value.encoded())
+        #expect(line.hasConsequences == (value["reports"] != nil || value["started"] != nil))
     }
 
     @Test("a pairing is written without its key")
     func pairing() throws {
         let key = try #require(PairingKey(Array(0x61...0x70)))
         let known = KnownButton(identity: RecordingTests.identity, pairing: Pairing(identifier: 77, key: key))
-        let line = RecordedInput(
+        let line = try RecordedInput(
             at: Instant(nanoseconds: 0), input: .received([]),
             reports: [.effect(.paired(known, batteryMillivolts: 3000))]
-        ).json(hiding: Redaction([]))
+        ).line(hiding: Redaction([])).json
         #expect(!line.description.contains("abcdefghijklmnop"))
         #expect(!line.description.contains("77"))
         guard case .input(let recorded) = try RecordingTests.parsed(line),
@@ -423,7 +485,7 @@ struct RecordingTests {
     }
 
     @Test("the secrets of rules that were refused before the start are in no line")
-    func secretsOfRefusedRules() {
+    func secretsOfRefusedRules() throws {
         let configuration = HubConfiguration(
             version: "0", refusedValues: ConfidentialValues(["copper-4711"], marks: ["copper-4711": "***word***"]))
         let stored = StoredState(installationID: "00ff")
@@ -433,16 +495,17 @@ struct RecordingTests {
         _ = hub.beginRecording(
             RecordingHeader(startedAt: startedAt, configuration: configuration, stored: stored), at: now)
         let line = hub.recordedLine(.brokerDisconnected("it said copper-4711"), at: now)
-        #expect(line?["reason"] == "it said ***word***")
+        #expect(try line?.json["reason"] == "it said ***word***")
     }
 
     @Test("an ended recording gets no more lines, and no reports are collected for it")
-    func ended() {
+    func ended() throws {
         var hub = Hub(RecordingTests.header.configuration, stored: RecordingTests.header.stored, rules: RuleSet())
         let now = Instant(nanoseconds: 7)
         _ = hub.beginRecording(RecordingTests.header, hiding: ["", "hci"], at: now)
         _ = hub.handleChecked(.transportClosed("hci:0 is gone"), at: now)
-        #expect(hub.recordedLine(.transportClosed("hci:0 is gone"), at: now)?["reason"] == "***:0 is gone")
+        let line = hub.recordedLine(.transportClosed("hci:0 is gone"), at: now)
+        #expect(try line?.json["reason"] == "***:0 is gone")
         _ = hub.handleChecked(.start, at: now)
         hub.endRecording()
         _ = hub.handleChecked(.transportOpened(), at: now)
@@ -537,4 +600,9 @@ struct RecordingTests {
             _ = hub.replay(recorded)
         }
     }
+}
+
+extension RecordedLine {
+    /// The value of the line.
+    var json: JSONValue { get throws { try JSONValue(parsing: octets) } }
 }

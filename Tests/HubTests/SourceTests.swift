@@ -40,7 +40,7 @@ struct FlicdHouse {
     @discardableResult
     mutating func take(_ input: Hub.Input) -> [Hub.Effect] {
         effects.append(hub.handleChecked(input, at: now))
-        if let line = hub.recordedLine(input, at: now) { lines.append(line) }
+        if let line = try? hub.recordedLine(input, at: now)?.json { lines.append(line) }
         return effects[effects.count - 1]
     }
 

@@ -41,6 +41,15 @@ struct JSONRoundTripTests {
         #expect(JSONValue.number(number).description == text)
     }
 
+    @Test(
+        "integers are written with all their digits",
+        arguments: [0, 7, -7, 10, -10, 1_234_567_890, .max, .min, .max - 1, .min + 1] as [Int64])
+    func writtenIntegers(number: Int64) {
+        var octets = [UInt8(ascii: "x")]
+        octets.append(json: number)
+        #expect(octets == Array("x\(number)".utf8))
+    }
+
     @Test("escapes are read, and control characters are written escaped")
     func escapes() throws {
         #expect(try JSONValue(parsing: #""\u00e9\n\/\ud83d\ude00\"""#) == "é\n/😀\"")

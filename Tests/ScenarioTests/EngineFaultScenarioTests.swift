@@ -803,7 +803,7 @@ struct EngineFaultScenarioTests {
             startedAt: UTCTime(milliseconds: 1_795_000_000_000),
             configuration: HubConfiguration(version: "0", baseTopic: "a1", radios: []), stored: house.stored)
         _ = house.hub.beginRecording(header, isExact: false, at: house.now)
-        func line(_ topicName: String) -> JSONValue? {
+        func line(_ topicName: String) -> RecordedLine? {
             let input = Hub.Input.messageReceived(topicName: topicName, payload: Array("{}".utf8), retained: false)
             let effects = house.take(input)
             return house.hub.recordedLine(input, effects, isForHistory: true, at: house.now)

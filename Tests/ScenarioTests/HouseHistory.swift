@@ -62,15 +62,15 @@ struct HouseHistory {
             case .open(let segment):
                 current = segment.number
                 segments[current] = (segment, [])
-            case .header(let header): add(hub.recordedHeader(header))
-            case .repeated(let input, let at): add(hub.repeatedLine(input, at: at))
-            case .line(let line): add(line)
+            case .header(let header): add(hub.recordedHeader(header)?.encoded())
+            case .repeated(let input, let at): add(hub.repeatedLine(input, at: at)?.octets)
+            case .line(let line): add(line.octets)
             case .log, .fault: break
             }
         }
     }
 
-    private mutating func add(_ line: JSONValue?) {
-        if let line { segments[current]?.octets += line.encoded() + [UInt8(ascii: "\n")] }
+    private mutating func add(_ line: [UInt8]?) {
+        if let line { segments[current]?.octets += line + [UInt8(ascii: "\n")] }
     }
 }

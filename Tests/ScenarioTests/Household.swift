@@ -561,7 +561,8 @@ struct Household {
             if digest != nil { for effect in turn.effects { digest?.add(effect) } }
             if let seam {
                 recordedEffects += turn.effects
-                let line = runner.hub.recordedLine(turn.input, at: turn.at)
+                let octets = runner.hub.recordedLine(turn.input, at: turn.at)?.octets
+                let line = octets.flatMap { try? JSONValue(parsing: $0) }
                 if let line = seam.line(line, turn.input, at: turn.at - recordingStart) { recording.append(line) }
             }
             for effect in turn.effects {

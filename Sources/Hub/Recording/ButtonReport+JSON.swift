@@ -14,6 +14,31 @@ extension ButtonReport {
         return .object([.init("report", .string(kind.rawValue))] + members.map { JSONValue.Member($0, $1) })
     }
 
+    /// False for effects that concern the radio and the timer only.
+    var isRecorded: Bool {
+        switch self {
+        case .effect(.send), .effect(.bus), .effect(.setTimer), .effect(.cancelTimer), .effect(.needsEntropy): false
+        case .effect, .known: true
+        }
+    }
+
+    /// Appends `json`. No `JSONValue` is made of the reports that buttons cause most often.
+    func write(into line: inout [UInt8], hiding redaction: Redaction) {
+        if case .effect(.moved(let button, let movements)) = self {
+            line.begin(.moved, of: button)
+            line.append(member: "movements", objects: movements) { $0.forEachMember($1) }
+            line.append(UInt8(ascii: "}"))
+        } else if case .effect(.events(let button, let events, let cursor, let needsAcknowledgement)) = self {
+            line.begin(.events, of: button)
+            line.append(member: "events", objects: events) { $0.forEachMember($1) }
+            line.append(member: "cursor", cursor.json)
+            line.append(member: "needs_acknowledgement", .bool(needsAcknowledgement))
+            line.append(UInt8(ascii: "}"))
+        } else {
+            json(hiding: redaction)?.write(into: &line)
+        }
+    }
+
     /// `nil` for a report that only earlier versions recorded.
     init?(recorded report: JSONValue) throws(RecordingFailure) {
         if let name = report["report"]?.stringValue, Self.formerNames.contains(name) { return nil }
@@ -378,16 +403,54 @@ extension PairingProgress {
     }
 }
 
+extension [UInt8] {
+    /// Appends the beginning of a report.
+    fileprivate mutating func begin(_ kind: ButtonReport.Kind, of button: ButtonID) {
+        append(UInt8(ascii: "{"))
+        append(member: "report", .string(kind.rawValue))
+        append(member: "button", JSONValue(button))
+    }
+
+    /// Appends a member with an array of objects.
+    ///
+    /// - Parameter forEachMember: calls a function with the members of an element.
+    fileprivate mutating func append<Object>(
+        member name: String, objects: [Object], _ forEachMember: (Object, (String, JSONValue) -> Void) -> Void
+    ) {
+        append(member: name, .array([]))
+        removeLast()
+        for (index, object) in objects.enumerated() {
+            append(contentsOf: (index == 0 ? "{" : ",{").utf8)
+            forEachMember(object) { append(member: $0, $1) }
+            append(UInt8(ascii: "}"))
+        }
+        append(UInt8(ascii: "]"))
+    }
+}
+
+extension JSONValue {
+    /// - Parameter forEachMember: calls a function with the members of the object.
+    fileprivate init(object forEachMember: ((String, JSONValue) -> Void) -> Void) {
+        var members: [Member] = []
+        forEachMember { members.append(Member($0, $1)) }
+        self = .object(members)
+    }
+}
+
 extension ButtonEvent {
+    fileprivate var json: JSONValue { JSONValue(object: forEachMember) }
+
     /// The button is left out, because the report has it.
-    fileprivate var json: JSONValue {
-        [
-            "step": .string(step.name), "boot_id": JSONValue(bootID), "counter": JSONValue(counter),
-            "ticks": JSONValue(ticks), "queued": .bool(wasQueued), "queued_last": .bool(wasQueuedLast),
-            "part": part.map { .string($0.rawValue) } ?? .null,
-            "swipe": swipe.map { .string($0.rawValue) } ?? .null,
-            "age_ns": JSONValue(exactly: age),
-        ]
+    fileprivate func forEachMember(_ body: (String, JSONValue) -> Void) {
+        body("step", .string(step.name))
+        body("boot_id", JSONValue(bootID))
+        body("counter", JSONValue(counter))
+        body("ticks", JSONValue(ticks))
+        body("queued", .bool(wasQueued))
+        body("queued_last", .bool(wasQueuedLast))
+        body("part", part.map { .string($0.rawValue) } ?? .null)
+        body("swipe", swipe.map { .string($0.rawValue) } ?? .null)
+        body("age_ns", JSONValue(exactly: age))
     }
 
     fileprivate init(recorded event: JSONValue, of button: ButtonID) throws(RecordingFailure) {
@@ -405,13 +468,19 @@ extension ButtonMovement {
     /// The only kind of movement in a recording.
     private static let rotation = "rotation"
 
-    fileprivate var json: JSONValue {
-        [
-            "kind": .string(Self.rotation), "steps": JSONValue(steps), "part": .string(part.rawValue),
-            "position": JSONValue(position), "slot": JSONValue(slot), "dial": dial.map { .string($0.name) } ?? .null,
-            "units": JSONValue(units), "queued": .bool(wasQueued), "queued_last": .bool(wasQueuedLast),
-            "age_ns": JSONValue(exactly: age),
-        ]
+    fileprivate var json: JSONValue { JSONValue(object: forEachMember) }
+
+    fileprivate func forEachMember(_ body: (String, JSONValue) -> Void) {
+        body("kind", .string(Self.rotation))
+        body("steps", JSONValue(steps))
+        body("part", .string(part.rawValue))
+        body("position", JSONValue(position))
+        body("slot", JSONValue(slot))
+        body("dial", dial.map { .string($0.name) } ?? .null)
+        body("units", JSONValue(units))
+        body("queued", .bool(wasQueued))
+        body("queued_last", .bool(wasQueuedLast))
+        body("age_ns", JSONValue(exactly: age))
     }
 
     fileprivate init(recorded movement: JSONValue, of button: ButtonID) throws(RecordingFailure) {

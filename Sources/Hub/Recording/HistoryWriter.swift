@@ -1,5 +1,5 @@
 package import ButtonModel
-package import JSON
+import JSON
 import MQTTTopics
 import Rules
 
@@ -25,7 +25,7 @@ package struct HistoryWriter: Sendable {
         /// - Parameters:
         ///   - line: the line of the recording for the input; `nil` if a recording has none.
         ///   - length: of the open segment, in octets.
-        case turn(HubRunner.Turn, line: JSONValue?, length: Int)
+        case turn(HubRunner.Turn, line: RecordedLine?, length: Int)
         /// The open segment cannot be written, and is closed.
         ///
         /// - Parameters:
@@ -44,7 +44,7 @@ package struct HistoryWriter: Sendable {
         /// An earlier input, which a new segment repeats so that a replay can begin with it. The times of repeated inputs are in
         /// ascending order.
         case repeated(Hub.Input, at: Instant)
-        case line(JSONValue)
+        case line(RecordedLine)
         case log(LogLevel, String)
         /// Why no history is kept, as a sentence for `status`; `nil`: it is kept again.
         case fault(String?)
@@ -97,8 +97,7 @@ package struct HistoryWriter: Sendable {
             return [.log(.info, "the history is kept again"), .fault(nil)]
         case .turn(let turn, let line, let length):
             follow(turn)
-            let hasConsequences = line?["reports"] != nil || line?["started"] != nil
-            guard let line, Self.keeps(turn.input, hasConsequences: hasConsequences) else { return [] }
+            guard let line, Self.keeps(turn.input, hasConsequences: line.hasConsequences) else { return [] }
             if let pausedUntil {
                 guard now >= pausedUntil else { return [] }
                 self.pausedUntil = nil

@@ -64,11 +64,11 @@ extension Hub {
     }
 
     /// A line that a history repeats at the beginning of a segment; `nil` if no recording is in progress.
-    package func repeatedLine(_ input: Input, at now: Instant) -> JSONValue? {
+    package func repeatedLine(_ input: Input, at now: Instant) -> RecordedLine? {
         guard let recording else { return nil }
         var recorded = RecordedInput(at: Instant(sinceBoot: now - recording.start), input: input)
         recorded.isRepeated = true
-        return recorded.json(hiding: recording.redaction)
+        return recorded.line(hiding: recording.redaction)
     }
 
     /// The line for the latest input of `handle`; `nil` for a packet or entropy without reports, which only the radio
@@ -80,7 +80,7 @@ extension Hub {
     ///     out.
     package mutating func recordedLine(
         _ input: Input, _ effects: [Effect] = [], isForHistory: Bool = false, at now: Instant
-    ) -> JSONValue? {
+    ) -> RecordedLine? {
         guard let recording else { return nil }
         var recorded = RecordedInput(
             at: Instant(sinceBoot: now - recording.start), input: input, reports: buttonSource.takeReports())
@@ -110,9 +110,8 @@ extension Hub {
         let hasConsequences = !recorded.reports.isEmpty || !recorded.started.isEmpty
         if isForRadio, !hasConsequences { return nil }
         if isForHistory, isOfFeed(input) || !HistoryWriter.keeps(input, hasConsequences: hasConsequences) { return nil }
-        let line = recorded.json(hiding: recording.redaction)
-        guard !isForRadio || line["reports"] != nil || !recorded.started.isEmpty else { return nil }
-        return line
+        let line = recorded.line(hiding: recording.redaction)
+        return isForRadio && !line.hasConsequences ? nil : line
     }
 
     /// True for a message between this engine, its sites and other engines. A replay is no engine, so it can do nothing with it.

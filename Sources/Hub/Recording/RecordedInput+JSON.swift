@@ -5,7 +5,33 @@ import Radios
 import Rules
 
 extension RecordedInput {
-    /// The line of the recording, redacted.
+    /// The line of the recording, redacted, without its line feed. No `JSONValue` is made of it, because lines are written for each
+    /// press and each turn of a dial.
+    func line(hiding redaction: Redaction) -> RecordedLine {
+        var octets: [UInt8] = []
+        octets.reserveCapacity(Self.usualLineLength)
+        octets.append(UInt8(ascii: "{"))
+        octets.append(member: "at_ns", JSONValue(at.nanoseconds))
+        let (kind, details) = described(hiding: redaction)
+        octets.append(member: "input", .string(kind.rawValue))
+        for (name, value) in details { octets.append(member: name, value) }
+        let start = octets.count
+        for report in reports where report.isRecorded {
+            octets.append(contentsOf: (octets.count == start ? #","reports":["# : ",").utf8)
+            report.write(into: &octets, hiding: redaction)
+        }
+        let hasReports = octets.count > start
+        if hasReports { octets.append(UInt8(ascii: "]")) }
+        if !started.isEmpty { octets.append(member: "started", .array(started.map(\.json))) }
+        if isRepeated { octets.append(member: "repeated", true) }
+        octets.append(UInt8(ascii: "}"))
+        return RecordedLine(octets: octets, hasConsequences: hasReports || !started.isEmpty)
+    }
+
+    /// Most lines are shorter, in octets.
+    private static let usualLineLength = 512
+
+    /// The value of `line(hiding:)`, with which tests compare it.
     func json(hiding redaction: Redaction) -> JSONValue {
         var members: [JSONValue.Member] = [.init("at_ns", JSONValue(at.nanoseconds))]
         let (kind, details) = described(hiding: redaction)

@@ -62,6 +62,13 @@ package enum RecordingLine: Hashable, Sendable {
     }
 }
 
+/// A line of a recording that is to be written, redacted and without its line feed.
+package struct RecordedLine: Hashable, Sendable {
+    package var octets: [UInt8]
+    /// True if the input has caused reports of buttons, or has started programs or web requests.
+    var hasConsequences: Bool
+}
+
 /// The state of a daemon at its start, before its first input.
 package struct RecordingHeader: Hashable, Sendable {
     package var startedAt: UTCTime
