@@ -506,6 +506,16 @@ package struct EngineLeadership: Sendable {
         if state == .claiming { deadlines.set(.claim, at: now + Self.claimWait) }
     }
 
+    /// A claim of ours has come back. If it is the first one, by which we do not lead, we lead by one that we publish a second later or
+    /// more: the process may have been stopped before this one was sent, and other engines hear it within a second.
+    private mutating func hasHeardOurs(publishedAt: Instant, at now: Instant) {
+        let isFirst = confirmedAt == nil
+        confirmedAt = publishedAt
+        guard state == .claiming, isFirst, publishedAt < earliestLeadingClaim else { return }
+        earliestLeadingClaim = now + Self.claimWait
+        deadlines.set(.claim, at: earliestLeadingClaim)
+    }
+
     /// A claim of ours has come back. We lead if no other engine can lead that has claimed before.
     private mutating func leadIfConfirmed(continues: Bool, at now: Instant) {
         guard let confirmedAt, latestClaim == ourClaim else { return }
@@ -594,7 +604,7 @@ package struct EngineLeadership: Sendable {
         if !isOurs(claim) { pausedUntil = now + Self.claimPause }
         // Otherwise it is a copy of one that has come back, or from before this connection, or another engine has made it for us.
         let hasComeBack = claim == ourClaim ? ourUnheardClaims.hasComeBack(number) : nil
-        if let hasComeBack { confirmedAt = hasComeBack }
+        if let hasComeBack { hasHeardOurs(publishedAt: hasComeBack, at: now) }
         switch state {
         case .standingBy:
             if isOurs(claim), isNew, isPresent { return appointed(in: claim.term, at: now) }

@@ -408,9 +408,10 @@ struct EngineFaultScenarioTests {
             house.wait(.seconds(1))
         }
         #expect(house.status["engine"]?["fault"] == .null)
-        // The first claim that comes back is too old to lead by, and the last one is not.
+        // The first claim that comes back is too old to lead by, and the next one is not.
         house.hear("engines/1/leader", first)
         #expect(house.status["engine"]?["state"] == "standing_by")
+        house.wait(.seconds(1))
         house.hear("engines/1/leader", house.claim)
         #expect(house.status["engine"]?["state"] == "leading")
     }
