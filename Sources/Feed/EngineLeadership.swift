@@ -32,8 +32,9 @@ package import MQTTTopics
 /// An engine leads only by a claim of its own that it published on this connection and that has come back: it may have been stopped, or
 /// its messages may be late, so a retained claim and a claim of another engine for it do not say what the broker has received since.
 /// All claims that the broker had before this one have been heard by then. A broker may send a copy of a message for each subscription
-/// that matches, so each claim and each state has a number of its own, and a copy of an earlier one does not count. Two engines that claim at the same moment take the same
-/// term. The one with the lower claim hears the other one before its second claim comes back, so it does not lead.
+/// that matches, so each claim of a term has a number, and so has each `online` of a process. A copy of an earlier one does not count.
+/// Two engines that claim at the same moment take the same term. The one with the lower claim hears the other one before its second
+/// claim comes back, so it does not lead.
 ///
 /// Name and installation together identify an engine. An engine that has our name in another installation is treated as any
 /// other engine, and users are also told that two engines have one name (`namesake`).
@@ -203,8 +204,8 @@ package struct EngineLeadership: Sendable {
     private var confirmedAt: Instant?
     /// While we claim: we lead by a claim that we publish at this time or later.
     private var earliestLeadingClaim = Instant(nanoseconds: 0)
-    /// The engine that may lead although we claim, because it was heard before our claim came back, and until when it may act. It may
-    /// hear our claim late. The engine is `nil` if there are several.
+    /// The engine that may lead although we claim, and until when it may act: it was heard before our claim came back, and may hear our
+    /// claim late, or it has claimed more than once in our term. The engine is `nil` if there are several.
     private(set) var former: (engine: EngineTerm.Owner?, until: Instant)?
     /// The end of `claimPause` after the last claim of another engine.
     private var pausedUntil: Instant?
@@ -418,8 +419,9 @@ package struct EngineLeadership: Sendable {
             if let successor {
                 let term = min(max(highestTerm, siteTerm, known), EngineTerm.greatest - 1) + 1
                 let claim = EngineTerm(term: term, engine: successor.engine, installation: successor.installation)
-                effects.append(
-                    .publish(MQTTMessage(topicName: leaderTopic, payload: claim.encoded(), qos: 1, retain: true)))
+                // The stand-by does not lead by this claim, but by its next one.
+                let payload = claim.encoded(number: 1)
+                effects.append(.publish(MQTTMessage(topicName: leaderTopic, payload: payload, qos: 1, retain: true)))
             } else {
                 effects.append(.publish(stateMessage(isOnline: false)))
             }
@@ -602,8 +604,9 @@ package struct EngineLeadership: Sendable {
         let isNew = claim.term > highestTerm
         highestTerm = max(highestTerm, claim.term)
         if !isOurs(claim) { pausedUntil = now + Self.claimPause }
-        // Otherwise it is a copy of one that has come back, or from before this connection, or another engine has made it for us.
-        let hasComeBack = claim == ourClaim ? ourUnheardClaims.hasComeBack(number) : nil
+        // Otherwise the broker retains it, or it is a copy of one that has come back, or from before this connection, or another engine
+        // has made it for us.
+        let hasComeBack = claim == ourClaim && !isRetained ? ourUnheardClaims.hasComeBack(number) : nil
         if let hasComeBack { hasHeardOurs(publishedAt: hasComeBack, at: now) }
         switch state {
         case .standingBy:
@@ -729,7 +732,7 @@ package struct EngineLeadership: Sendable {
                 sayOnline(at: now)
             } else if !isOurs(other) {
                 publishClaim(at: now)
-            } else if let saidAt = unheardStates.hasComeBack(other.number) {
+            } else if !isRetained, let saidAt = unheardStates.hasComeBack(other.number) {
                 deadlines.set(.lease, at: saidAt + patience.limit)
             }
         case .claiming:

@@ -56,11 +56,11 @@ package struct EngineTerm: Hashable, Comparable, Sendable {
             installation: try fields.optionalText("installation"))
     }
 
-    /// The name of the number of a publication, which is new for each claim of a term and for each state, because a broker may send several
-    /// copies of a message. An engine leads by no claim with the number 1.
+    /// The name of the number of a publication, because a broker may send several copies of a message. It is new for each claim of an
+    /// engine in a term, and for each `online` of a process. An engine leads by no claim with the number 1.
     static let numberName = "n"
 
-    /// - Parameter number: that of the publication; `nil` for a claim that is made for another engine.
+    /// - Parameter number: that of the publication, 1 for a claim that is made for another engine; `nil` in earlier versions.
     package func encoded(number: Int? = nil) -> [UInt8] {
         var claim = members
         claim.add(Self.numberName, number)

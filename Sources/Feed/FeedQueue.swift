@@ -2,11 +2,17 @@
 struct FeedQueue: Hashable, Sendable {
     private(set) var members: Set<FeedSource.ButtonKey> = []
     /// The order, which may have buttons that were removed.
-    private var order: [FeedSource.ButtonKey] = []
+    private(set) var order: [FeedSource.ButtonKey] = []
     private var first = 0
 
     mutating func add(_ key: FeedSource.ButtonKey) {
-        if members.insert(key).inserted { order.append(key) }
+        guard members.insert(key).inserted else { return }
+        order.append(key)
+        // A queue that never runs empty does not grow either.
+        guard order.count > 2 * members.count + 16 else { return }
+        var rest = members
+        order = order[first...].filter { rest.remove($0) != nil }
+        first = 0
     }
 
     mutating func remove(_ key: FeedSource.ButtonKey) { members.remove(key) }

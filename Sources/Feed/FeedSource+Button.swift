@@ -16,9 +16,13 @@ extension FeedSource {
         /// The first and the last message that this process took and that is not settled.
         var open: ClosedRange<Int>?
         /// What was claimed in an earlier life of the site and not done, until the broker has acknowledged a `done` behind the report.
-        var formerOpen: FeedFormerOpen? { didSet { if formerOpen != oldValue { isFormerReported = false } } }
+        var formerOpen: FeedFormerOpen? {
+            didSet { if formerOpen != oldValue { (isFormerReported, isFormerRefused) = (false, false) } }
+        }
         /// True if `formerOpen` was reported on this connection.
         private var isFormerReported = false
+        /// True if the broker has refused a report of `formerOpen`, so that a retained `done` does not say that it has one.
+        private(set) var isFormerRefused = false
         /// The number of the last message that the owner knows to be taken: by this process (`Effect.took`), or by another one
         /// (`Effect.inherited`). `nil` if it knows of none.
         var lastTaken: Int?
@@ -38,6 +42,9 @@ extension FeedSource {
         private var lostReports = RangeSet<Int>()
         /// The messages whose report the broker has refused. It may have the `done` behind the report.
         private var refusedReports = RangeSet<Int>()
+        /// The messages of refused reports that were made again on this connection, until the broker has acknowledged the `done` behind
+        /// the new report.
+        private var remadeReports = RangeSet<Int>()
         /// When each message was taken that is open or unconfirmed, in order.
         private(set) var taken: [Taken] = []
         /// True if a connection has ended since the button was started last, so that what is unconfirmed may be lost.
@@ -108,6 +115,9 @@ extension FeedSource {
             announcedDone = []
             lostReports.formUnion(reported)
             reported = RangeSet()
+            // The retained `done` may be the one behind the report that was refused.
+            refusedReports.formUnion(remadeReports)
+            remadeReports = RangeSet()
             isFormerReported = false
             isReconnected = true
             guard let unconfirmed else { return }
@@ -142,6 +152,7 @@ extension FeedSource {
             reported = RangeSet()
             lostReports = RangeSet()
             refusedReports = RangeSet()
+            remadeReports = RangeSet()
             lastTaken = nil
             forgetTaken()
         }
@@ -155,14 +166,17 @@ extension FeedSource {
             lostReports.remove(contentsOf: 0..<received + 1)
             if accounted < cursor { lostReports.insert(contentsOf: accounted + 1..<cursor + 1) }
             accounted = cursor
-            refusedReports.formUnion(lostReports)
+            let lost = lostReports
             lostReports = RangeSet()
-            return takeRefusedReports()
+            return takeRefusedReports(and: lost)
         }
 
         /// The messages whose report the broker has refused, in order. They then count as reported again.
-        mutating func takeRefusedReports() -> [ClosedRange<Int>] {
-            let ranges = refusedReports.ranges.map { $0.lowerBound...$0.upperBound - 1 }
+        ///
+        /// - Parameter lost: further messages to report.
+        mutating func takeRefusedReports(and lost: RangeSet<Int> = RangeSet()) -> [ClosedRange<Int>] {
+            let ranges = refusedReports.union(lost).ranges.map { $0.lowerBound...$0.upperBound - 1 }
+            remadeReports.formUnion(refusedReports)
             refusedReports = RangeSet()
             for messages in ranges { report(messages) }
             // What was published as done before does not follow these reports.
@@ -192,7 +206,7 @@ extension FeedSource {
         /// - Returns: whether the report has to be made again.
         mutating func reportRefused(_ place: FeedPlace, first: Int) -> Bool {
             if formerOpen == FeedFormerOpen(place: place, first: first) {
-                isFormerReported = false
+                (isFormerReported, isFormerRefused) = (false, true)
                 return true
             }
             guard let claim, claim.installation == place.installation, place.number <= claim.number else {
@@ -215,6 +229,7 @@ extension FeedSource {
             let number = announcedDone.removeFirst()
             guard isPublished else { return confirmNoReports() }
             reported.remove(contentsOf: 0..<number + 1)
+            remadeReports.remove(contentsOf: 0..<number + 1)
             if number >= 0, isFormerReported { formerOpen = nil }
         }
 

@@ -63,23 +63,33 @@ extension FeedSource {
 
     /// The broker has answered a report.
     mutating func reportEnded(_ place: FeedPlace, first: Int, isPublished: Bool, at now: Instant) {
-        guard !isPublished else { return reportBackOff.reset() }
         let key = ButtonKey(site: place.site, button: place.button)
-        guard isConnected, self[key]?.reportRefused(place, first: first) == true else { return }
+        guard !isPublished, isConnected, self[key]?.reportRefused(place, first: first) == true else { return }
+        // The broker may take some reports and refuse others, so one that it takes does not shorten the pauses.
+        if let refusedAt = reportRefusedAt, now >= refusedAt + Self.reportPauses.upperBound * 2 {
+            reportBackOff.reset()
+        }
+        reportRefusedAt = now
         // The disk may say that the messages are done.
         record(key)
         refusedReports.add(key)
         if deadlines.deadline(of: .reports) == nil { deadlines.set(.reports, at: now + reportBackOff.next()) }
     }
 
-    /// Makes reports again that the broker has refused. Those of a button that is not taken from now are made when it is.
+    /// Makes reports again that the broker has refused, those of `maximumAsked` buttons in each second. Those that it refuses again
+    /// wait until all others were made, and for the next pause. Those of a button that is not taken from now are made when it is.
     mutating func reportAgain(at now: Instant) {
+        if reportsToMake.members.isEmpty { swap(&reportsToMake, &refusedReports) }
         for _ in 0..<Self.maximumAsked {
-            guard let key = refusedReports.takeFirst() else { return }
+            guard let key = reportsToMake.takeFirst() else { break }
             guard term != nil, self[key].map({ $0.state != .unknown }) ?? false else { continue }
             if report(self[key]?.takeRefusedReports() ?? [], of: key) { publishDone(key, at: now) }
         }
-        if !refusedReports.members.isEmpty { deadlines.set(.reports, at: now + Self.reportPauses.lowerBound) }
+        if !reportsToMake.members.isEmpty {
+            deadlines.set(.reports, at: now + Self.reportPauses.lowerBound)
+        } else if !refusedReports.members.isEmpty {
+            deadlines.set(.reports, at: now + reportBackOff.next())
+        }
     }
 
     /// The number up to which the retained `done` or the site says that everything is done.

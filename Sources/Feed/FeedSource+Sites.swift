@@ -202,8 +202,8 @@ extension FeedSource {
             if heard.installation == hello.installation {
                 if heard.number <= cursor { done = max(done, heard.number) }
                 // The engine that published this `done` led then, and has reported the messages of the earlier life. While we lead, it is
-                // our own, which the broker may not have.
-                if term == nil { button.formerOpen = nil }
+                // our own, which the broker may not have. It also has the `done` behind a report of ours that it has refused.
+                if term == nil, !button.isFormerRefused { button.formerOpen = nil }
             } else {
                 button.heardDone = nil
             }

@@ -136,7 +136,8 @@ package struct FeedSource: Sendable {
     package static let maximumUnacknowledged = 256
     /// How long a message that was refused waits until it is published again.
     package static let refusalPause = Duration.seconds(1)
-    /// How long a report that was refused waits until it is made again.
+    /// How long a report that was refused waits until it is made again. After twice the longest pause without a refused one, the pauses
+    /// are short again.
     package static let reportPauses = Duration.seconds(1)...Duration.seconds(300)
     /// The maximum number of hellos of a site in `helloInterval`. A site that says more counts as gone for the rest of it.
     package static let maximumHellos = 16
@@ -210,6 +211,10 @@ package struct FeedSource: Sendable {
     var waiting = FeedQueue()
     /// The buttons with reports that the broker has refused on this connection.
     var refusedReports = FeedQueue()
+    /// Those of them whose reports are made again now.
+    var reportsToMake = FeedQueue()
+    /// When the broker has refused a report last.
+    var reportRefusedAt: Instant?
     var reportBackOff = BackOff(FeedSource.reportPauses)
     /// The number of our messages on this connection that the broker has not acknowledged.
     var unacknowledgedCount = 0
@@ -308,6 +313,7 @@ package struct FeedSource: Sendable {
         unacknowledgedCount = 0
         sentBeforeRemoval = [:]
         refusedReports = FeedQueue()
+        reportsToMake = FeedQueue()
         reportBackOff.reset()
         deadlines.cancel(.reports)
         // `gaveUp` comes before `offline`: otherwise the end of the link to the site would complete gestures of presses that are

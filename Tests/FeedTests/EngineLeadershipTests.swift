@@ -394,6 +394,19 @@ struct EngineLeadershipTests {
         #expect(talk.machine.state == .leading)
     }
 
+    @Test("a claim that comes as a retained one, and so may be a copy for another subscription, has not come back")
+    func retainedCopyOfClaim() throws {
+        var (talk, first) = Self.claimed()
+        talk.given(first)
+        talk.wait(.seconds(1))
+        let second = try #require(Self.echoes(talk.given(.timerFired), on: "leader").first)
+        guard case .received(let name, let payload, _) = second else { return }
+        talk.given(.received(topicName: name, payload: payload, isRetained: true))
+        #expect(talk.machine.state == .claiming)
+        talk.given(second)
+        #expect(talk.machine.state == .leading)
+    }
+
     @Test("a second copy of a state that was said before does not extend the lease")
     func copyOfState() throws {
         var (talk, first) = Self.claimed()

@@ -266,6 +266,111 @@ struct FeedSourceTests {
         #expect(talk.given(.acknowledged(topicName: topic(.done(hall)))) == [.record(claim(8), done: 8)])
     }
 
+    /// Where the broker has acknowledged everything that was published for the button.
+    private static func acknowledgeAll(_ talk: inout SourceTalk) {
+        for kind in [FeedTopic.Kind.cursor(hall), .want(hall), .done(hall)] {
+            talk.given(.acknowledged(topicName: topic(kind)))
+        }
+    }
+
+    @Test("a refused report that was made again counts only when the done behind the new report is acknowledged")
+    func refusedReportIsMadeAgainAndLost() {
+        var talk = Self.leading(facts(last: 8, claimed: 7))
+        Self.acknowledgeAll(&talk)
+        talk.given(.message(message(8)))
+        talk.given(.unhandled(place(8)))
+        talk.given(.settled(place(8)))
+        Self.acknowledgeAll(&talk)
+        talk.given(.reportEnded(place(8), first: 8, isPublished: false))
+        talk.wait(.seconds(1))
+        #expect(Self.interrupted(talk.given(.timerFired)) == [8...8])
+        // Twice, because the next connection may end as well. The retained `done` is the one behind the refused report.
+        for session in 2...3 {
+            talk.given(.disconnected)
+            talk.given(.connected)
+            talk.given(.claim(claim(8)))
+            talk.given(.done(done(8)))
+            talk.given(.hello(hello(session: session, [hall: facts(last: 8, claimed: 8)])))
+            #expect(Self.interrupted(talk.given(.lead(term: session))) == [8...8])
+        }
+        Self.acknowledgeAll(&talk)
+        talk.given(.disconnected)
+        talk.given(.connected)
+        talk.given(.claim(claim(8)))
+        talk.given(.done(done(8)))
+        talk.given(.hello(hello(session: 4, [hall: facts(last: 8, claimed: 8)])))
+        #expect(Self.interrupted(talk.given(.lead(term: 4))) == [])
+    }
+
+    @Test("a refused report of a former life is made again on the next connection, whatever done is retained")
+    func refusedFormerReport() {
+        let said = hello(session: 2, life: secondLife, [hall: facts()])
+        var talk = Self.source([Self.position(7, done: 5)])
+        talk.given(.hello(said))
+        #expect(Self.interrupted(talk.given(.lead(term: 2))) == [6...7])
+        talk.given(.reportEnded(place(7), first: 6, isPublished: false))
+        for term in 3...4 {
+            talk.given(.disconnected)
+            talk.given(.connected)
+            talk.given(.done(done(0, term: 2, life: secondLife)))
+            talk.given(.hello(said))
+            #expect(Self.interrupted(talk.given(.lead(term: term))) == [6...7])
+        }
+        Self.acknowledgeAll(&talk)
+        talk.given(.disconnected)
+        talk.given(.connected)
+        talk.given(.done(done(0, term: 4, life: secondLife)))
+        talk.given(.hello(said))
+        #expect(Self.interrupted(talk.given(.lead(term: 5))) == [])
+    }
+
+    @Test("refused reports of many buttons are made again after longer and longer pauses, also if others are taken")
+    func refusedReportsOfManyButtons() {
+        let count = 2 * FeedSource.maximumAsked + 1
+        let buttons = (1...count).map { ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0000 + UInt64($0))) }
+        var talk = Self.source()
+        let facts = facts(last: 3, claimed: 3, done: 2)
+        talk.given(.hello(hello(Dictionary(uniqueKeysWithValues: buttons.map { ($0, facts) }))))
+        let end = talk.now + .seconds(3600)
+        var effects = talk.given(.lead(term: 1))
+        var reports = 0
+        while talk.now < end, reports < 30 * count {
+            // The broker answers in order: it takes everything, the reports of the first button too, and refuses the other reports.
+            while !effects.isEmpty {
+                let answered = effects
+                effects = []
+                for effect in answered {
+                    if case .interrupted(let place, let first) = effect {
+                        reports += 1
+                        let isPublished = place.button == buttons.first
+                        effects += talk.given(.reportEnded(place, first: first, isPublished: isPublished))
+                    } else if case .publish(let message) = effect {
+                        effects += talk.given(.acknowledged(topicName: message.topicName))
+                    }
+                }
+            }
+            // Another report is taken all the time.
+            talk.given(.reportEnded(place(3, of: buttons[0]), first: 3, isPublished: true))
+            talk.wait(.seconds(1))
+            effects = talk.given(.timerFired)
+        }
+        // After 1, 2, 4, to 256 s, and then in each 300 s; a round of so many buttons takes two seconds more.
+        #expect((15 * count...22 * count).contains(reports))
+    }
+
+    @Test("a queue of buttons that never runs empty does not grow")
+    func queueIsCompact() {
+        var queue = FeedQueue()
+        let keys = (0..<65).map { FeedSource.ButtonKey(site: "\($0)", button: hall) }
+        for key in keys { queue.add(key) }
+        for round in 0..<1000 {
+            if let key = queue.takeFirst() { queue.add(key) }
+            queue.remove(keys[(round + 30) % 65])
+            queue.add(keys[(round + 30) % 65])
+        }
+        #expect(queue.members.count == 65 && queue.order.count <= 2 * 65 + 16)
+    }
+
     @Test(
         "what was claimed in a former life of a site is reported until the broker has acknowledged the done behind the report",
         arguments: [true, false])
