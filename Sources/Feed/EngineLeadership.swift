@@ -594,7 +594,8 @@ package struct EngineLeadership: Sendable {
         let isNew = claim.term > highestTerm
         highestTerm = max(highestTerm, claim.term)
         if !isOurs(claim) { pausedUntil = now + Self.claimPause }
-        // Otherwise it is what the broker retains, or a copy of one that has come back, or from before this connection, or another engine has made it for us.
+        // Otherwise it is what the broker retains, or a copy of one that has come back, or from before this connection, or another
+        // engine has made it for us.
         let hasComeBack = claim == ourClaim && !isRetained ? ourUnheardClaims.hasComeBack(number) : nil
         if let hasComeBack { confirmedAt = hasComeBack }
         switch state {
