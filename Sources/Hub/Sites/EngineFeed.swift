@@ -99,6 +99,10 @@ struct EngineFeed: Sendable {
     private var toldTerm = 0
     private var toldSiteTerm = 0
 
+    /// The numbers of messages that this process has reported, by a place with the number 0, to tell reports that are made again.
+    private var reportedNumbers: [FeedPlace: RangeSet<Int>] = [:]
+    private static let maximumReportedButtons = 4096
+    private static let maximumReportedRanges = 64
     /// The messages of sites that this process has reported as interrupted, and those that journals of sites have lost.
     private(set) var interruptedCount = 0
     private(set) var lostCount = 0
@@ -513,8 +517,35 @@ struct EngineFeed: Sendable {
     }
 
     /// The numbers are those of sites and of other engines, so that the sum is limited.
-    mutating func reported(interrupted count: Int) { interruptedCount = Self.sum(interruptedCount, count) }
-    mutating func reported(lost count: Int) { lostCount = Self.sum(lostCount, count) }
+    ///
+    /// - Parameter place: the last of the messages.
+    /// - Returns: false if all of them were reported before.
+    mutating func reported(interrupted place: FeedPlace, first: Int) -> Bool {
+        let count = newlyReported(place, first: first)
+        interruptedCount = Self.sum(interruptedCount, count)
+        return count > 0
+    }
+
+    mutating func reported(lost place: FeedPlace, count: Int) {
+        lostCount = Self.sum(lostCount, count)
+        _ = newlyReported(place, first: place.number - count + 1)
+    }
+
+    /// The number of these messages that were not reported before. Above the limits, reports are forgotten, and count again.
+    private mutating func newlyReported(_ place: FeedPlace, first: Int) -> Int {
+        guard first <= place.number else { return 0 }
+        var key = place
+        key.number = 0
+        if reportedNumbers[key] == nil, reportedNumbers.count >= Self.maximumReportedButtons { reportedNumbers = [:] }
+        var before = reportedNumbers[key] ?? RangeSet()
+        let new = RangeSet(first..<place.number + 1).subtracting(before)
+        before.formUnion(new)
+        if before.ranges.count > Self.maximumReportedRanges, let oldest = before.ranges.first {
+            before.remove(contentsOf: oldest)
+        }
+        reportedNumbers[key] = before
+        return new.ranges.reduce(0) { Self.sum($0, $1.count) }
+    }
 
     private static func sum(_ total: Int, _ count: Int) -> Int {
         let (sum, overflows) = total.addingReportingOverflow(count)

@@ -41,7 +41,7 @@ extension Hub {
         switch effect {
         case .record, .forget, .publish, .took: break
         case .lost(let place, let count):
-            feed?.reported(lost: count)
+            feed?.reported(lost: place, count: count)
             let label = label(of: place.button)
             log(
                 .lostPress, .warning, "\(place.site): the journal has lost \(count) messages of \(label)", at: now)
@@ -49,15 +49,18 @@ extension Hub {
                 "lost", described(place, ["lost": .integer(Int64(count))]), timeToLive: .seconds(3600),
                 repetition: .never, as: .press, for: .report(place, first: place.number - count + 1), at: now)
         case .interrupted(let place, let first):
-            feed?.reported(interrupted: place.number - first + 1)
+            let isNew = feed?.reported(interrupted: place, first: first) ?? true
             let messages = first == place.number ? "message \(first)" : "messages \(first) to \(place.number)"
             let rest = first == place.number ? "is not repeated" : "are not repeated"
             let isFormer = feed?.sites[place.site].map { $0.installation != place.installation } ?? false
             let life = isFormer ? " (as installation \(place.installation))" : ""
             let label = label(of: place.button)
-            log(
-                .interruptedPress, .warning,
-                "\(place.site): \(messages) of \(label)\(life) may have had no effect, and \(rest)", at: now)
+            let sentence = "\(place.site): \(messages) of \(label)\(life) may have had no effect, and \(rest)"
+            if isNew {
+                log(.interruptedPress, .warning, sentence, at: now)
+            } else {
+                log(.debug, "\(sentence); this was said before")
+            }
             // `FeedSource` makes a report again if the broker has perhaps not received it.
             publishEvent(
                 "interrupted",
