@@ -22,6 +22,9 @@ package struct FeedPosition: Hashable, Sendable {
 /// The messages of a button that an engine claimed in an earlier life of the site (`FeedLife`), that no `done` covers, and whose report
 /// the broker may not have.
 package struct FeedFormerOpen: Hashable, Sendable {
+    /// The numbers that messages may have.
+    package static let numbers = 1...FeedFields.maximumNumber
+
     /// The last of them.
     package var place: FeedPlace
     package var first: Int

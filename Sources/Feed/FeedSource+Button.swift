@@ -74,8 +74,15 @@ extension FeedSource {
             return min(number, first.map { $0.lowerBound - 1 } ?? number)
         }
 
-        /// The number of reports above which two become one.
+        /// The number of reports above which the last two become one, also with what is between them.
         private static let maximumReports = 64
+
+        private static func limit(_ reports: inout RangeSet<Int>) {
+            while reports.ranges.count > maximumReports {
+                let last = reports.ranges.suffix(2).map(\.self)
+                reports.insert(contentsOf: last[0].lowerBound..<last[1].upperBound)
+            }
+        }
 
         private static let maximumTaken = 1024
 
@@ -114,9 +121,11 @@ extension FeedSource {
             announced = []
             announcedDone = []
             lostReports.formUnion(reported)
+            Self.limit(&lostReports)
             reported = RangeSet()
             // The retained `done` may be the one behind the report that was refused.
             refusedReports.formUnion(remadeReports)
+            Self.limit(&refusedReports)
             remadeReports = RangeSet()
             isFormerReported = false
             isReconnected = true
@@ -195,9 +204,7 @@ extension FeedSource {
         /// These messages are reported now.
         mutating func report(_ messages: ClosedRange<Int>) {
             reported.insert(contentsOf: Range(messages))
-            guard reported.ranges.count > Self.maximumReports else { return }
-            let last = reported.ranges.suffix(2).map(\.self)
-            reported.insert(contentsOf: last[0].lowerBound..<last[1].upperBound)
+            Self.limit(&reported)
         }
 
         /// The broker has refused a report.
@@ -214,6 +221,7 @@ extension FeedSource {
             }
             reported.remove(contentsOf: first..<place.number + 1)
             refusedReports.insert(contentsOf: first..<place.number + 1)
+            Self.limit(&refusedReports)
             return true
         }
 

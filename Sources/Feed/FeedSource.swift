@@ -211,7 +211,7 @@ package struct FeedSource: Sendable {
     var waiting = FeedQueue()
     /// The buttons with reports that the broker has refused on this connection.
     var refusedReports = FeedQueue()
-    /// Those of them whose reports are made again now.
+    /// The buttons whose refused reports are made again in the present round, a number of them each second.
     var reportsToMake = FeedQueue()
     /// When the broker has refused a report last.
     var reportRefusedAt: Instant?

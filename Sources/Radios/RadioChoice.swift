@@ -95,7 +95,7 @@ struct RadioChoice: Sendable {
         var home: RadioID?
         /// True if the button's service was found on the link.
         var isAttached = false
-        /// True if the last link was lost, and then no radio heard the button for a minute. It ends when the button's service was found.
+        /// True if the last link was lost and no radio heard the button for a minute; false again when its service was found on a link.
         var isMissing = false
         /// The radio of the last link.
         var previous: RadioID?

@@ -28,6 +28,16 @@ struct StoreFeedTests {
         #expect(FeedChange(key: change.key, value: change.value) == change)
     }
 
+    @Test("numbers that no message has are left out", arguments: [Int64.max, (1 << 53) + 1, 3] as [Int64])
+    func impossibleNumbers(last: Int64) throws {
+        let change = FeedChange.claimed(Self.withFormer)
+        guard case .object(var members)? = change.value else { return #expect(Bool(false), "there is no value") }
+        for index in members.indices where members[index].name == "former" {
+            members[index].value = ["installation": "9f3c", "first": 4, "last": .integer(last)]
+        }
+        #expect(FeedChange(key: change.key, value: .object(members)) == .claimed(Self.position))
+    }
+
     @Test("a database returns what was recorded, and invalid rows are reported and left out")
     func database() throws {
         let database = try Database(path: ":memory:", busyTimeout: .zero)

@@ -1,4 +1,5 @@
 import ButtonModel
+import ESPHome
 import Testing
 
 @testable import Radios
@@ -455,6 +456,23 @@ struct RadioFleetTests {
         fleet.disconnect(0)
         #expect(fleet.events.count == 3)
         #expect(fleet.problems.isEmpty)
+    }
+
+    @Test(
+        "The order to end a dead link follows what the radio says in answer to the same packet, because both are encrypted in turn"
+    )
+    func orderOfDeadLink() {
+        var fleet = TwoProxies()
+        fleet.hear(0, rssi: -60)
+        fleet.attach(0)
+        fleet.wait(.seconds(1))
+        fleet.hear(0, rssi: -60)
+        fleet.wait(.milliseconds(1100))
+        fleet.hearAndPing(0)
+        #expect(
+            fleet.told.suffix(2) == [
+                .pingResponse, .deviceRequest(address: ProxyTalk.address, .disconnect, addressType: nil),
+            ])
     }
 
     @Test(

@@ -14,6 +14,8 @@ struct TwoProxies {
     private(set) var events: [RadioEvent] = []
     /// The number of times that each proxy was asked to connect.
     private(set) var requests = [0, 0]
+    /// What the proxies were told, in order.
+    private(set) var told: [ESPHomeMessage] = []
 
     init() {
         for place in 0..<2 {
@@ -31,6 +33,15 @@ struct TwoProxies {
 
     mutating func hear(_ place: Int, rssi: Int32) {
         say(.rawAdvertisements([RawAdvertisement(address: ProxyTalk.address, rssi: rssi, data: [2, 1, 6])]), place)
+    }
+
+    /// The proxy hears an advertisement and asks for a sign of life, in one packet.
+    mutating func hearAndPing(_ place: Int) {
+        say(
+            [
+                .rawAdvertisements([RawAdvertisement(address: ProxyTalk.address, rssi: -60, data: [2, 1, 6])]),
+                .pingRequest,
+            ], place)
     }
 
     /// Both proxies say something, so that neither is given up as silent.
@@ -69,8 +80,10 @@ struct TwoProxies {
         now = end
     }
 
-    private mutating func say(_ message: ESPHomeMessage, _ place: Int) {
-        for case .send(let octets) in proxies[place].handle(.send([message])) { feed(.received(octets), place) }
+    private mutating func say(_ message: ESPHomeMessage, _ place: Int) { say([message], place) }
+
+    private mutating func say(_ messages: [ESPHomeMessage], _ place: Int) {
+        for case .send(let octets) in proxies[place].handle(.send(messages)) { feed(.received(octets), place) }
     }
 
     private mutating func feed(_ input: RadioInput, _ place: Int) {
@@ -79,10 +92,12 @@ struct TwoProxies {
             case .setTimer(let deadline): timer = deadline
             case .cancelTimer: timer = nil
             case .send(let octets):
-                for case .message(.deviceRequest(_, let kind, _)) in proxies[Int(output.radio.rawValue)].handle(
-                    .received(octets)) where kind == .connectWithCache || kind == .connectWithoutCache
-                {
-                    requests[Int(output.radio.rawValue)] += 1
+                for case .message(let message) in proxies[Int(output.radio.rawValue)].handle(.received(octets)) {
+                    told.append(message)
+                    guard case .deviceRequest(_, let kind, _) = message else { continue }
+                    if kind == .connectWithCache || kind == .connectWithoutCache {
+                        requests[Int(output.radio.rawValue)] += 1
+                    }
                 }
             case .event(.connected), .event(.disconnected):
                 if case .event(let event) = output.effect { events.append(event) }

@@ -90,12 +90,13 @@ package enum FeedChange: Hashable, Sendable {
 
 extension FeedFormerOpen {
     fileprivate init?(_ json: JSONValue, site: String, _ button: ButtonID) {
-        guard let installation = json["installation"]?.stringValue, let first = json["first"]?.integerValue, first > 0,
-            let last = json["last"]?.integerValue, last >= first
+        guard let installation = json["installation"]?.stringValue,
+            let first = json["first"]?.integerValue.flatMap(Int.init(exactly:)), Self.numbers.contains(first),
+            let last = json["last"]?.integerValue.flatMap(Int.init(exactly:)), Self.numbers.contains(last),
+            last >= first
         else { return nil }
         self.init(
-            place: FeedPlace(site: site, button: button, installation: installation, number: Int(last)),
-            first: Int(first))
+            place: FeedPlace(site: site, button: button, installation: installation, number: last), first: first)
     }
 
     fileprivate var json: JSONValue {

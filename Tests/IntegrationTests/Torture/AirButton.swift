@@ -32,8 +32,8 @@ final class AirButton {
 
     static let unit = 8
     static let codeCount = 24
-    /// How long a link lasts on which the peer has sent nothing. A controller ends it after six connection events; RootCanal keeps
-    /// it, and makes one with a peer that has just cancelled its attempt and therefore knows of no link.
+    /// How long a link lasts on which the peer has sent nothing. RootCanal can connect the button to a peer that has cancelled its
+    /// attempt at the same moment and knows of no link. A real controller would end that link after six connection events.
     private static let establishLimit = Duration.seconds(3)
     /// The H4 packet type of data.
     private static let aclData: UInt8 = 0x02
@@ -60,6 +60,7 @@ final class AirButton {
     private var nextMove: Instant?
     /// When a link to a peer that is gone, or that has sent nothing yet, ends.
     private var supervisionEnd: Instant?
+    /// True if the peer has sent nothing on the link yet.
     private var awaitsPeer = false
     private var down: (at: Instant, ticks: UInt64)?
     private let codes: [Int]
