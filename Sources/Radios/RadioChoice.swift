@@ -23,8 +23,8 @@ import ButtonModel
 /// | linked     | the link ends                                        | away       | choose its home anew                |
 /// | any        | its radio is lost                                    | away       |                                     |
 ///
-/// While the home of a button is not ready, the best other radio looks for it. A radio that was lost is trusted again when
-/// it has been ready for 60 s.
+/// While the home of a button is not ready, the best other radio looks for it, and while it has no link left, the best other one that
+/// has room and has heard the button. A radio that was lost is trusted again when it has been ready for 60 s.
 ///
 /// A radio that other programs share does not listen, so it cannot hear a button that was carried to it. A button whose link was
 /// lost, and which no radio has heard for a minute, is *missing* until it has a link on which its service was found: the first such
@@ -220,7 +220,11 @@ struct RadioChoice: Sendable {
         effects.append(.assignmentChanged)
     }
 
-    mutating func roomChanged(_ id: RadioID, isFull: Bool) { self[id].isFull = isFull }
+    mutating func roomChanged(_ id: RadioID, isFull: Bool) {
+        guard self[id].isFull != isFull else { return }
+        self[id].isFull = isFull
+        effects.append(.assignmentChanged)
+    }
 
     /// - Parameter limit: the number of links that the radio can have.
     mutating func limitChanged(_ id: RadioID, to limit: Int) { self[id].limit = limit }
@@ -383,7 +387,9 @@ struct RadioChoice: Sendable {
     private func searching(for address: BluetoothAddress, at now: Instant) -> RadioID? {
         let button = buttons[address]
         if let pinned = button?.pinned { return self[pinned].isReady ? pinned : nil }
-        if let home = button?.home, self[home].isReady, self[home].isTrusted { return home }
+        if let home = button?.home, self[home].isReady, self[home].isTrusted {
+            return substitute(for: home, of: button) ?? home
+        }
         let ready = ids.filter { self[$0].isReady }
         let trusted = ready.filter { self[$0].isTrusted }
         func strength(_ id: RadioID) -> Double {
@@ -393,6 +399,21 @@ struct RadioChoice: Sendable {
         return (trusted.isEmpty ? ready : trusted).max {
             (strength($0), self[$0].connectsByItself ? 1 : 0) < (strength($1), self[$1].connectsByItself ? 1 : 0)
         }
+    }
+
+    /// The radio that looks for a button in place of its home, which is full; `nil` if the home has room, or if no other radio that has
+    /// room heard the button well when it was heard last. Without it, the home would end the link of a quiet button to make room,
+    /// also for a button that is away for days, though another radio could serve that one. Shared radios are left out: they hear too
+    /// little to be compared, and cannot stop to look for a button without ending a link that is coming up.
+    private func substitute(for home: RadioID, of button: Button?) -> RadioID? {
+        guard self[home].isFull, !self[home].isShared, let signals = button?.signals,
+            let last = signals.values.map(\.heardAt).max()
+        else { return nil }
+        return signals.filter { id, signal in
+            id != home && self[id].isReady && self[id].isTrusted && !self[id].isShared && hasRoom(id)
+                && last - signal.heardAt < Self.signalAge && signal.strength >= Self.weakestSignal
+        }
+        .max { ($0.value.strength, $1.key) < ($1.value.strength, $0.key) }?.key
     }
 
     /// The strengths that the radios have heard of a button lately, the radio's number, strength and age.

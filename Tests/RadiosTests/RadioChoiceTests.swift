@@ -43,6 +43,64 @@ struct RadioChoiceTests {
         _ = choice.takeEffects()
     }
 
+    @Test("While the home of a button is full, another radio that has room and has heard the button looks for it")
+    func fullHome() {
+        var choice = Self.atHome(3)
+        func searching(_ milliseconds: Int64) -> RadioID? {
+            choice.radio(for: Self.button, at: Self.after(milliseconds))
+        }
+        choice.roomChanged(Self.one, isFull: true)
+        #expect(choice.takeEffects() == [.assignmentChanged])
+        #expect(searching(0) == Self.one)
+        choice.heard(Self.button, by: Self.two, -93, isNew: false, at: Self.after(1000))
+        choice.heard(Self.button, by: Self.three, -80, isNew: false, at: Self.after(1000))
+        choice.timerFired(at: Self.after(20_000))
+        choice.timerFired(at: Self.after(40_000))
+        #expect(searching(40_000) == Self.three)
+        // Of two radios that hear it well the better one is chosen.
+        choice.heard(Self.button, by: Self.two, -30, isNew: false, at: Self.after(41_000))
+        choice.timerFired(at: Self.after(60_000))
+        choice.timerFired(at: Self.after(80_000))
+        #expect(searching(80_000) == Self.two)
+        choice.roomChanged(Self.two, isFull: true)
+        #expect(searching(80_000) == Self.three)
+        choice.limitChanged(Self.three, to: 0)
+        #expect(searching(80_000) == Self.one)
+        choice.limitChanged(Self.three, to: 1)
+        #expect(searching(80_000) == Self.three)
+        choice.lost(Self.three)
+        #expect(searching(80_000) == Self.one)
+        choice.roomChanged(Self.two, isFull: false)
+        #expect(searching(80_000) == Self.two)
+        _ = choice.takeEffects()
+        // The button may be silent for days. What counts is which radios heard it when it was heard last.
+        #expect(searching(86_400_000) == Self.two)
+        choice.heard(Self.button, by: Self.one, -50, isNew: false, at: Self.after(41_000 + 15 * 60_000))
+        choice.timerFired(at: Self.after(60_000 + 15 * 60_000))
+        #expect(searching(80_000 + 15 * 60_000) == Self.one)
+        choice.heard(Self.button, by: Self.two, -50, isNew: false, at: Self.after(86_400_000))
+        choice.timerFired(at: Self.after(86_420_000))
+        choice.timerFired(at: Self.after(86_440_000))
+        #expect(searching(86_440_000) == Self.two)
+        _ = choice.takeEffects()
+        choice.roomChanged(Self.one, isFull: false)
+        #expect(choice.takeEffects() == [.assignmentChanged])
+        #expect(searching(86_440_000) == Self.one)
+        #expect(choice.problems(linked: [:]).isEmpty)
+    }
+
+    @Test("A full shared home keeps looking for its buttons, and a shared radio never takes the place of a full home")
+    func fullSharedHome() {
+        for (shared, name) in [([true, false], "home"), ([false, true], "other")] {
+            var choice = Self.choice(shared: shared)
+            choice.heard(Self.button, by: Self.two, -50, isNew: false, at: Self.start)
+            choice.timerFired(at: Self.after(30_000))
+            choice.timerFired(at: Self.after(50_000))
+            choice.roomChanged(Self.one, isFull: true)
+            #expect(choice.radio(for: Self.button, at: Self.after(50_000)) == Self.one, "\(name)")
+        }
+    }
+
     @Test("The first radio looks for a button that nobody has heard; then the one that had it")
     func home() {
         var choice = Self.choice(true, true)

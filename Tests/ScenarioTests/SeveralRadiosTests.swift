@@ -229,6 +229,51 @@ struct SeveralRadiosTests {
         #expect(house.violations.isEmpty)
     }
 
+    @Test("No button of a full adapter gives way for one that is away and that a proxy with room can serve")
+    func roomElsewhere() {
+        let buttons = (1...3).map { number in
+            SimulatedButtonDescription(
+                name: "b\(number)", address: BluetoothAddress(rawValue: 0x80E4_DA00_0010 + number),
+                serial: "BA00-B0000\(number)", isPublic: true)
+        }
+        var house = Household(
+            buttons, rules: .none,
+            controller: .init(address: BluetoothAddress(rawValue: 0x0000_5E00_5301), maximumLinks: 2),
+            kinds: [.adapter, .proxy])
+        for button in buttons { house.signal(button.name, 1, nil) }
+        house.pairAll(within: .seconds(60))
+        // One button is now where only the proxy hears it. The adapter remains its home.
+        house.signal("b3", 0, nil)
+        house.signal("b3", 1, -75)
+        house.wait(.seconds(30))
+        for button in buttons {
+            house.press(button.name, .click)
+            house.wait(.seconds(5))
+        }
+        func shown(_ member: String) -> [String?] {
+            Self.answer(&house, "buttons")?.arrayValue?.map { $0[member]?.stringValue } ?? []
+        }
+        #expect(house.store.state.buttons.map(\.home) == ["cellar", "cellar", "cellar"])
+        #expect(shown("radio") == ["cellar", "cellar", "attic"])
+        #expect(shown("state") == ["ready", "ready", "ready"])
+        // It leaves the house.
+        house.signal("b3", 1, nil)
+        house.wait(.seconds(3600))
+        for button in buttons.prefix(2) {
+            house.press(button.name, .click)
+            house.wait(.seconds(60))
+            #expect(shown("state") == ["ready", "ready", "connecting"])
+        }
+        // It comes back to a place where only the adapter hears it, which then makes room.
+        house.signal("b3", 0, -60)
+        house.press("b3", .click)
+        house.wait(.seconds(10))
+        let counts = Self.answer(&house, "buttons")?.arrayValue?.map { $0["press_count"]?.integerValue }
+        #expect(counts == [2, 2, 2])
+        #expect(house.payloads(on: "tryck/bridge/event").allSatisfy { !$0.contains("stale") })
+        #expect(house.violations.isEmpty)
+    }
+
     @Test("The warning that a radio has no space for a button names the radio")
     func shortage() {
         let buttons = (1...4).map { number in
