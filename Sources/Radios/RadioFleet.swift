@@ -5,6 +5,18 @@ package import ButtonModel
 /// The owner says which buttons it expects, and `RadioChoice` decides which radio looks for each of them. A button has one
 /// link: when a second radio connects to it, the first link is dead or about to be, and ends. With one adapter there is
 /// nothing to choose, and everything is passed on.
+///
+/// Two radios that receive the same advertisement of a button answer it at the same moment. The button hears one of them, and the
+/// other one believes in a link for a moment: a *phantom*. So of two links that come up within `collisionTime` only the first is
+/// reported, and the second is a *rival*, until one of them shows that it is real:
+///
+/// | on                                                 | the rival                       |
+/// |----------------------------------------------------|---------------------------------|
+/// | the service was found on the reported link         | is ended                        |
+/// | the service was found on the rival                 | takes the reported link's place |
+/// | the reported link ends                             | takes its place                 |
+/// | a later link takes the place of the reported one   | is ended                        |
+/// | the service was not found on the rival; `goodbye`  | is ended                        |
 package struct RadioFleet: Sendable {
     /// An effect of one radio. The fleet has one timer for all radios, whose effects name the first.
     package struct Output: Hashable, Sendable, TimerEffect {
@@ -21,11 +33,22 @@ package struct RadioFleet: Sendable {
     }
 
     private struct FleetLink: Sendable {
+        enum State: Hashable, Sendable {
+            /// The owner knows it.
+            case reported
+            /// The owner does not know it, because it may be a phantom.
+            case rival
+            /// It is being ended, and the owner does not know it or knows that it has ended.
+            case over
+        }
+
         var id: LinkID
         var address: BluetoothAddress
+        var state: State
+        var since: Instant
         var isAttached = false
-        /// True if its end was reported when another link took its place, or when it was found to be dead.
-        var isSuperseded = false
+        /// True if the owner ends it.
+        var isEnding = false
         /// When the button was heard advertising though it has this link.
         var heardAt: Instant?
     }
@@ -70,6 +93,9 @@ package struct RadioFleet: Sendable {
     package static let maximumCount = 16
     /// The time between two advertisements that together show that the link of a button is dead (`noticeDeadLink`).
     private static let doubtTime = Duration.seconds(1)...Duration.seconds(10)
+    /// The time between two links to a button within which one of them may be a phantom. It is as long as the slowest radio takes to
+    /// report a link.
+    private static let collisionTime = Duration.milliseconds(500)
 
     /// - Parameter kinds: of each radio; at least one, and at most `maximumCount`.
     package init(_ kinds: [RadioKind]) {
@@ -166,10 +192,15 @@ package struct RadioFleet: Sendable {
             self.unwanted = unwanted
             choice.expect(Set(expected.map(\.address)), at: now)
             tell(at: now)
-        case .write(let id, _), .disconnect(let id), .update(let id, _), .measureSignal(let id),
-            .keepDiscovery(let id):
+        case .write(let id, _), .update(let id, _), .measureSignal(let id), .keepDiscovery(let id):
             advance(id.radio, .perform(command), at: now)
-        case .discardDiscovery, .goodbye: for id in ids { advance(id, .perform(command), at: now) }
+        case .disconnect(let id):
+            if let place = place(of: id) { links[place].isEnding = true }
+            advance(id.radio, .perform(command), at: now)
+        case .discardDiscovery: for id in ids { advance(id, .perform(command), at: now) }
+        case .goodbye:
+            for link in links { endRivals(of: link.address, at: now) }
+            for id in ids { advance(id, .perform(command), at: now) }
         case .forget(let address, _):
             choice.forget(address)
             for id in ids { advance(id, .perform(command), at: now) }
@@ -269,24 +300,45 @@ package struct RadioFleet: Sendable {
             noticeDeadLink(heard, at: now)
             choice.heard(heard.address, by: id, heard.rssi, isNew: heard.service != nil, at: now)
         case .connected(let link, let address):
-            supersede(address)
-            links.append(FleetLink(id: link, address: address))
+            if let place = reportedPlace(address), now - links[place].since < Self.collisionTime, !links[place].isEnding
+            {
+                links.append(FleetLink(id: link, address: address, state: .rival, since: now))
+                if links[place].isAttached { endRivals(of: address, at: now) }
+                return
+            }
+            supersede(address, at: now)
+            links.append(FleetLink(id: link, address: address, state: .reported, since: now))
             choice.connected(address, by: id)
         case .attached(let link, _, _):
-            guard let place = place(of: link), !links[place].isSuperseded else { return }
+            guard let place = place(of: link), links[place].state != .over else { return }
+            let address = links[place].address
+            if links[place].state == .rival {
+                endReported(address)
+                promote(place)
+            }
             links[place].isAttached = true
-            choice.attached(links[place].address, to: id)
-        case .notified(let link, _), .attachFailed(let link), .signal(let link, _):
-            guard let place = place(of: link), !links[place].isSuperseded else { return }
+            endRivals(of: address, at: now)
+            choice.attached(address, to: id)
+        case .notified(let link, _), .signal(let link, _):
+            guard let place = place(of: link), links[place].state == .reported else { return }
+        case .attachFailed(let link):
+            guard let place = place(of: link), links[place].state != .over else { return }
+            if links[place].state == .rival { return endRival(place, at: now) }
         case .disconnected(let link, let reason):
             guard let place = place(of: link) else { return }
             let ended = links.remove(at: place)
             choice.roomChanged(id, isFull: false)
-            guard !ended.isSuperseded else { return }
+            guard ended.state == .reported else {
+                if ended.state == .rival { forgetAttempt(of: ended.address, by: id, at: now) }
+                // The owner does not learn of the end.
+                return report(.linkFreed, id)
+            }
             choice.disconnected(
                 ended.address, from: id, wasAttached: ended.isAttached, isLost: reason.mayBeTimeout, at: now)
             // The button was not silent, so its link has not timed out as long as there is another radio.
-            if closing == id, isOtherReady(than: id) { return report(.disconnected(link, .radioLost), id) }
+            let isLost = closing == id && isOtherReady(than: id)
+            report(.disconnected(link, isLost ? .radioLost : reason), id)
+            return promoteRival(of: ended.address)
         case .attemptFailed(let address):
             attempts[Attempt(radio: id, address: address)] = nil
             choice.attemptFailed(address, by: id, at: now)
@@ -306,22 +358,57 @@ package struct RadioFleet: Sendable {
         outputs.append(Output(radio: id, effect: .event(event)))
     }
 
-    /// Ends the older link of a button that has connected through another radio. A button has one link at a time, so the older link
+    /// Ends the older links of a button that has connected through another radio. A button has one link at a time, so the older link
     /// is dead although its end has not been reported.
-    private mutating func supersede(_ address: BluetoothAddress) {
-        guard let place = links.firstIndex(where: { $0.address == address && !$0.isSuperseded }) else { return }
-        links[place].isSuperseded = true
+    private mutating func supersede(_ address: BluetoothAddress, at now: Instant) {
+        endReported(address)
+        endRivals(of: address, at: now)
+    }
+
+    private mutating func endReported(_ address: BluetoothAddress) {
+        guard let place = reportedPlace(address) else { return }
+        links[place].state = .over
+        let link = links[place].id
+        report(.disconnected(link, .superseded), link.radio)
+        deadLinks.append(link)
+    }
+
+    private mutating func endRivals(of address: BluetoothAddress, at now: Instant) {
+        for place in links.indices where links[place].address == address && links[place].state == .rival {
+            endRival(place, at: now)
+        }
+    }
+
+    private mutating func endRival(_ place: Int, at now: Instant) {
+        links[place].state = .over
         let link = links[place]
-        report(.disconnected(link.id, .superseded), link.id.radio)
+        forgetAttempt(of: link.address, by: link.id.radio, at: now)
         deadLinks.append(link.id)
+    }
+
+    /// The owner takes the attempt of a link that it is told of (`takeAttempt`).
+    private mutating func forgetAttempt(of address: BluetoothAddress, by id: RadioID, at now: Instant) {
+        attempts[Attempt(radio: id, address: address)] = nil
+        choice.attemptFailed(address, by: id, at: now)
+    }
+
+    /// The first rival takes the place of the reported link, which has ended.
+    private mutating func promoteRival(of address: BluetoothAddress) {
+        guard let place = links.firstIndex(where: { $0.address == address && $0.state == .rival }) else { return }
+        promote(place)
+    }
+
+    private mutating func promote(_ place: Int) {
+        links[place].state = .reported
+        choice.connected(links[place].address, by: links[place].id.radio)
+        report(.connected(links[place].id, links[place].address), links[place].id.radio)
     }
 
     /// Ends the link that a button has through a proxy if the button advertises: a button with a link does not advertise, except in
     /// public mode, so the link has ended and the proxy has lost the report. An adapter always reports the end, after the
     /// supervision timeout at the latest. One advertisement may have been delayed, so a second one must follow.
     private mutating func noticeDeadLink(_ heard: HeardAdvertisement, at now: Instant) {
-        guard heard.kind == .connectable, heard.service == nil,
-            let place = links.firstIndex(where: { $0.address == heard.address && !$0.isSuperseded }),
+        guard heard.kind == .connectable, heard.service == nil, let place = reportedPlace(heard.address),
             !self[links[place].id.radio].connectsByItself
         else { return }
         guard let first = links[place].heardAt, now - first <= Self.doubtTime.upperBound else {
@@ -329,12 +416,13 @@ package struct RadioFleet: Sendable {
         }
         guard now - first >= Self.doubtTime.lowerBound else { return }
         let link = links[place]
-        links[place].isSuperseded = true
+        links[place].state = .over
         report(.anomaly("\(link.address) advertises, so its link has ended without a report"), link.id.radio)
         report(.disconnected(link.id, .unknown), link.id.radio)
         choice.disconnected(
             link.address, from: link.id.radio, wasAttached: link.isAttached, isLost: true, at: now)
         deadLinks.append(link.id)
+        promoteRival(of: link.address)
     }
 
     private func isOtherReady(than id: RadioID) -> Bool { ids.contains { $0 != id && isReady[Int($0.rawValue)] } }
@@ -343,18 +431,24 @@ package struct RadioFleet: Sendable {
     private mutating func lost(_ id: RadioID, at now: Instant) {
         isReady[Int(id.rawValue)] = false
         attempts = attempts.filter { $0.key.radio != id }
-        for link in links where link.id.radio == id && !link.isSuperseded {
+        let ended = links.filter { $0.id.radio == id && $0.state == .reported }
+        links.removeAll { $0.id.radio == id }
+        for link in ended {
             choice.disconnected(link.address, from: id, wasAttached: link.isAttached, isLost: true, at: now)
         }
-        links.removeAll { $0.id.radio == id }
         if !takingTurns[Int(id.rawValue)].isEmpty {
             takingTurns[Int(id.rawValue)] = []
             report(.takingTurns(takingTurns.flatMap(\.self)), id)
         }
         choice.lost(id)
+        for link in ended { promoteRival(of: link.address) }
     }
 
     private func place(of id: LinkID) -> Int? { links.firstIndex { $0.id == id } }
+
+    private func reportedPlace(_ address: BluetoothAddress) -> Int? {
+        links.firstIndex { $0.address == address && $0.state == .reported }
+    }
 
     #if DEBUG
         /// The invariants that the state violates between two inputs; empty unless this type has a bug.
@@ -366,7 +460,12 @@ package struct RadioFleet: Sendable {
                 if !holds { problems.append("radios: " + problem()) }
             }
             expect(outputs.isEmpty && deadLinks.isEmpty, "an output was not returned")
-            let current = links.filter { !$0.isSuperseded }
+            let current = links.filter { $0.state == .reported }
+            for link in links where link.state == .rival {
+                expect(
+                    current.contains { $0.address == link.address && !$0.isAttached },
+                    "\(link.address) has a rival of no link, or of a link that is real")
+            }
             expect(Set(current.map(\.address)).count == current.count, "a button has two links")
             expect(
                 Set(links.map(\.id)) == Set(radios.flatMap(\.reportedLinks)), "the links are not those of the radios")
@@ -379,7 +478,7 @@ package struct RadioFleet: Sendable {
 
         /// The links that were reported as connected and not yet as disconnected.
         package var reportedLinks: Set<LinkID> {
-            isAlone ? first.reportedLinks : Set(links.filter { !$0.isSuperseded }.map(\.id))
+            isAlone ? first.reportedLinks : Set(links.filter { $0.state == .reported }.map(\.id))
         }
     #endif
 }

@@ -31,6 +31,11 @@ struct TwoProxies {
 
     var problems: [String] { fleet.problems() }
 
+    /// The number of times that a proxy was told to end a link.
+    var endedByUs: Int {
+        told.count { if case .deviceRequest(_, .disconnect, _) = $0 { true } else { false } }
+    }
+
     mutating func hear(_ place: Int, rssi: Int32) {
         say(.rawAdvertisements([RawAdvertisement(address: ProxyTalk.address, rssi: rssi, data: [2, 1, 6])]), place)
     }
@@ -54,6 +59,10 @@ struct TwoProxies {
     /// The proxy connects, finds the services and enables the notifications.
     mutating func attach(_ place: Int) {
         connect(place)
+        findService(place)
+    }
+
+    mutating func findService(_ place: Int) {
         say(.services(address: ProxyTalk.address, ProxyTalk.services), place)
         say(.servicesDone(address: ProxyTalk.address), place)
         say(.writeResponse(address: ProxyTalk.address, handle: 15), place)
@@ -69,6 +78,8 @@ struct TwoProxies {
     }
 
     mutating func close(_ place: Int) { feed(.closed, place) }
+
+    mutating func perform(_ command: RadioCommand) { feed(.perform(command), 0) }
 
     mutating func wait(_ duration: Duration) {
         let end = now + duration

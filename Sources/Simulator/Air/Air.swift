@@ -11,6 +11,9 @@ public import ButtonModel
 /// |-----------------------------|----------------------------------------------------------------|
 /// | advertisement, scan response| at the meeting, to each scanner                                |
 /// | link                        | at the meeting of an initiator and a matching advertiser       |
+/// | phantom link                | at that meeting, at each further initiator that has received   |
+/// |                             | the same transmission: it has sent its request at the same     |
+/// |                             | moment, and believes in a link for six intervals               |
 /// | ACL data, link control      | `transmissionDelay` after it was sent, in order; or, with      |
 /// |                             | `hasConnectionEvents`, at a connection event of the link       |
 /// | link loss                   | the supervision timeout after one end went out of reach        |
@@ -272,7 +275,10 @@ extension Air {
     private mutating func breakLink(_ index: Int, at now: Instant, _ effects: inout [Effect]) {
         let link = removeLink(index, at: now)
         for end in [link.central, link.peripheral] {
-            let reason: HCIStatus = link.terminatedBy == end.station ? .localHostTerminated : .connectionTimeout
+            let reason: HCIStatus =
+                if link.terminatedBy == end.station { .localHostTerminated } else {
+                    link.isPhantom ? .failedToBeEstablished : .connectionTimeout
+                }
             pass(.unlinked(end.handle, reason: reason), to: end.station, at: now, &effects)
         }
     }
@@ -350,7 +356,8 @@ extension Air {
             breakLink(index, at: now, &effects)
         }
         // A meeting may stop the listener or the advertiser of a later one, so `handleReception` checks both again.
-        for meeting in meetings(until: now) { handleReception(meeting, at: now, &effects) }
+        let meetings = meetings(until: now)
+        for meeting in meetings { handleReception(meeting, of: meetings, at: now, &effects) }
         clock = max(clock, now)
     }
 
@@ -388,30 +395,51 @@ extension Air {
             || !controllers[listener].reports(of: advertiser, rssi: rssi).isEmpty
     }
 
-    private mutating func handleReception(_ meeting: Reception, at now: Instant, _ effects: inout [Effect]) {
+    /// - Parameter meetings: those that are handled together. Initiators that have received the same transmission send their requests
+    ///   at the same moment, and the advertiser takes one of them.
+    private mutating func handleReception(
+        _ meeting: Reception, of meetings: [Reception], at now: Instant, _ effects: inout [Effect]
+    ) {
         guard let advertiser = controllers[meeting.advertiser].advertiser,
             let rssi = signal(meeting.listener, meeting.advertiser)
         else { return }
         for report in controllers[meeting.listener].reports(of: advertiser, rssi: rssi) {
             pass(.advertisementReceived(report), to: meeting.listener, at: now, &effects)
         }
-        guard controllers[meeting.listener].initiates(to: advertiser),
-            let (central, parameters) = controllers[meeting.listener].initiator,
-            controllers[meeting.advertiser].accepts(central)
-        else { return }
-        let link = AirLink(
-            id: nextLink,
-            central: AirLink.End(station: meeting.listener, handle: controllers[meeting.listener].freeHandle),
-            peripheral: AirLink.End(station: meeting.advertiser, handle: controllers[meeting.advertiser].freeHandle),
-            parameters: parameters, at: now)
+        guard mayLink(meeting.listener, advertiser, meeting.advertiser) else { return }
+        let initiators = meetings.filter { other in
+            other.time == meeting.time && other.advertiser == meeting.advertiser
+                && mayLink(other.listener, advertiser, meeting.advertiser)
+        }
+        let place = initiators.count > 1 ? Int(randomness.next() % UInt64(initiators.count)) : 0
+        for (index, initiator) in initiators.enumerated() {
+            link(initiator.listener, advertiser, index == place ? meeting.advertiser : nil, at: now, &effects)
+        }
+    }
+
+    private func mayLink(
+        _ initiator: Station, _ advertiser: VirtualController.Advertiser, _ station: Station
+    ) -> Bool {
+        guard controllers[initiator].initiates(to: advertiser), let (central, _) = controllers[initiator].initiator
+        else { return false }
+        return controllers[station].accepts(central)
+    }
+
+    /// - Parameter peripheral: the station of the advertiser; `nil` for a phantom link.
+    private mutating func link(
+        _ station: Station, _ advertiser: VirtualController.Advertiser, _ peripheral: Station?, at now: Instant,
+        _ effects: inout [Effect]
+    ) {
+        guard let (central, parameters) = controllers[station].initiator else { return }
+        let end = AirLink.End(station: station, handle: controllers[station].freeHandle)
+        let otherEnd = peripheral.map { AirLink.End(station: $0, handle: controllers[$0].freeHandle) }
+        links.append(AirLink(id: nextLink, central: end, peripheral: otherEnd, parameters: parameters, at: now))
         nextLink += 1
-        links.append(link)
+        pass(.linked(end.handle, peer: advertiser.address, role: .central, parameters), to: station, at: now, &effects)
+        guard let otherEnd else { return }
         pass(
-            .linked(link.central.handle, peer: advertiser.address, role: .central, parameters),
-            to: meeting.listener, at: now, &effects)
-        pass(
-            .linked(link.peripheral.handle, peer: central, role: .peripheral, parameters),
-            to: meeting.advertiser, at: now, &effects)
+            .linked(otherEnd.handle, peer: central, role: .peripheral, parameters), to: otherEnd.station, at: now,
+            &effects)
     }
 }
 

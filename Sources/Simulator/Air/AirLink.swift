@@ -1,8 +1,12 @@
 import BluetoothHost
 import ButtonModel
 
-/// A link in the `Air`: two ends, each with the handle that its controller assigned.
+/// A link in the `Air`: two ends, each with the handle that its controller assigned. A phantom link has only a central, which
+/// believes in it.
 struct AirLink: Hashable, Sendable {
+    /// The end of a phantom link at which there is nobody.
+    private static let nobody = End(station: -1, handle: ConnectionHandle(rawValue: 0xFFFF))
+
     struct End: Hashable, Sendable {
         var station: Air.Station
         var handle: ConnectionHandle
@@ -26,14 +30,21 @@ struct AirLink: Hashable, Sendable {
     /// Flights that were in progress when an end went out of reach; they arrive if it returns before the timeout.
     var held: [AirFlight] = []
 
-    init(id: Int, central: End, peripheral: End, parameters: ConnectionParameters, at now: Instant) {
+    /// - Parameter peripheral: `nil` for a phantom link, which ends when the central has received nothing in six intervals (Bluetooth
+    ///   Core, Vol 6, Part B, 4.5.2).
+    init(id: Int, central: End, peripheral: End?, parameters: ConnectionParameters, at now: Instant) {
         self.id = id
         self.central = central
-        self.peripheral = peripheral
+        self.peripheral = peripheral ?? Self.nobody
         self.parameters = parameters
         anchor = now
         attended = now
+        guard isPhantom else { return }
+        staysBroken = true
+        breaksAt = now + interval * 6
     }
+
+    var isPhantom: Bool { peripheral.station == Self.nobody.station }
 
     func ends(at station: Air.Station) -> Bool { central.station == station || peripheral.station == station }
 
