@@ -35,8 +35,8 @@ func tests(
 /// they are the program that extends the corpus.
 let fuzzImports: [Target.Dependency] = [
     "BluetoothHost", "ButtonModel", "Bytes", "Diagnostics", "ESPHome", "Edges", "Expressions", "Feed", "Flic",
-    "FlicdProtocol", "Gestures", "MQTTTopics", "Hub", "JSON", "LanguageServer", "Platform", "Radios", "RuleLoader",
-    "Rules", "Setup", "WebService",
+    "FlicdProtocol", "Gestures", "MQTTTopics", "Hub", "JSON", "LanguageServer", "Platform", "Radios",
+    "YAMLFiles", "ConfigurationLoader", "RuleLoader", "Rules", "Setup", "WebService",
 ]
 let fuzzing: Target =
     Context.environment["TRYCK_FUZZ"] == nil
@@ -90,11 +90,16 @@ let package = Package(
         module(
             "RuleTesting", "ButtonModel", "JSON", "Gestures", "Expressions", "Almanac", "Rules"),
         module("Settings", "ButtonModel", "ESPHome", "Rules"),
+        module("YAMLFiles", "Diagnostics", "Expressions", "CYAML"),
         module(
-            "RuleLoader", "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Gestures", "Expressions", "Almanac",
-            "Rules", "Settings", "CYAML"),
+            "ConfigurationLoader", "ButtonModel", "Diagnostics", "ESPHome", "Expressions", "Rules", "Settings",
+            "YAMLFiles"),
         module(
-            "LanguageServer", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "Settings", "RuleLoader",
+            "RuleLoader", "ButtonModel", "JSON", "Diagnostics", "Gestures", "Expressions", "Almanac", "Rules",
+            "YAMLFiles", "ConfigurationLoader"),
+        module(
+            "LanguageServer", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "Settings", "YAMLFiles",
+            "ConfigurationLoader", "RuleLoader",
             "RuleTesting"),
         module("MQTTTopics", "ButtonModel", "JSON"),
         module("Feed", "ButtonModel", "JSON", "MQTTTopics", "Cryptography"),
@@ -127,7 +132,7 @@ let package = Package(
             .product(name: "Logging", package: "swift-log")),
         module(
             "Setup", "Bytes", "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "Settings",
-            "RuleLoader",
+            "YAMLFiles", "ConfigurationLoader", "RuleLoader",
             "RuleTesting", "MQTTTopics", "Feed", "Hub", "Platform", "Edges", "CCrypto"),
         module(
             "Daemon", "ButtonModel", "JSON", "BluetoothHost", "Radios", "Rules", "Settings", "MQTTTopics", "Hub",
@@ -140,7 +145,7 @@ let package = Package(
         .plugin(name: "CommitPlugin", capability: .buildTool(), path: "Plugins/Commit"),
 
         // Commands
-        module("ControlClient", "JSON", "RuleLoader", "Reactor", "Platform", "CLinux"),
+        module("ControlClient", "JSON", "YAMLFiles", "ConfigurationLoader", "Reactor", "Platform", "CLinux"),
         module(
             "CommandSupport", "JSON", "Expressions", "MQTTTopics", "Reactor", "Platform", "ControlClient", "CLinux",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
@@ -150,10 +155,12 @@ let package = Package(
             "CommandSupport", "CommandText", .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
             "RuleCommands", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Almanac", "Rules", "Settings",
-            "RuleLoader", "RuleTesting", "MQTTTopics", "Platform", "Setup", "CommandSupport", "CommandText",
+            "YAMLFiles", "ConfigurationLoader", "RuleLoader", "RuleTesting", "MQTTTopics", "Platform", "Setup",
+            "CommandSupport", "CommandText",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
-            "ReplayCommands", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "MQTTTopics",
+            "ReplayCommands", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "YAMLFiles", "RuleLoader",
+            "MQTTTopics",
             "Hub", "Platform", "Edges", "Setup", "CommandSupport", "CommandText",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
@@ -162,7 +169,8 @@ let package = Package(
             "RuleCommands", "CLinux",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
-            "DoctorCommands", "ButtonModel", "JSON", "Diagnostics", "Radios", "Rules", "Settings", "RuleLoader",
+            "DoctorCommands", "ButtonModel", "JSON", "Diagnostics", "Radios", "Rules", "Settings", "YAMLFiles",
+            "ConfigurationLoader", "RuleLoader",
             "RuleTesting", "MQTTTopics", "Reactor", "Platform", "Edges", "Setup", "ControlClient", "CommandSupport",
             "CommandText",
             "RuleCommands",
@@ -189,7 +197,7 @@ let package = Package(
 
         // The page
         module(
-            "WebService", "Bytes", "ButtonModel", "JSON", "Diagnostics", "Rules", "Settings", "RuleLoader",
+            "WebService", "Bytes", "ButtonModel", "JSON", "Diagnostics", "Rules", "Settings", "YAMLFiles", "RuleLoader",
             "RuleTesting",
             "LanguageServer",
             "MQTTTopics", "Platform", "Setup", "ControlClient", "Cryptography", "CCrypto"),
@@ -210,7 +218,8 @@ let package = Package(
             name: "tryck-bench",
             dependencies: [
                 "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Expressions", "Rules", "Hub",
-                "RuleLoader", "Simulator", "Reactor", "Platform", "Edges", "TrialEdges", "Setup", "CommandSupport",
+                "YAMLFiles", "RuleLoader", "Simulator", "Reactor", "Platform", "Edges", "TrialEdges", "Setup",
+                "CommandSupport",
                 "LanguageServer", "CLinux", "CMosquitto",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -245,14 +254,17 @@ let package = Package(
             "AlmanacTests", "Almanac", "Expressions", "ButtonModel", resources: [.copy("Zones"), .copy("Tables")]),
         tests("RulesTests", "Rules", "Gestures", "Expressions", "Almanac", "ButtonModel", "JSON"),
         tests(
-            "RuleLoaderTests", "RuleLoader", "Settings", "Rules", "Gestures", "Expressions", "Almanac", "Diagnostics",
+            "RuleLoaderTests", "YAMLFiles", "ConfigurationLoader", "RuleLoader", "Settings", "Rules", "Gestures",
+            "Expressions", "Almanac", "Diagnostics",
             "ButtonModel", "JSON", resources: [.copy("Golden"), .copy("Examples"), .copy("Schema")]),
         tests(
-            "RuleTestingTests", "RuleTesting", "RuleLoader", "Rules", "Expressions", "Almanac", "Diagnostics",
+            "RuleTestingTests", "RuleTesting", "YAMLFiles", "RuleLoader", "Rules", "Expressions", "Almanac",
+            "Diagnostics",
             "ButtonModel",
             "JSON"),
         tests(
-            "LanguageServerTests", "LanguageServer", "Settings", "RuleLoader", "Rules", "Diagnostics", "ButtonModel",
+            "LanguageServerTests", "LanguageServer", "Settings", "YAMLFiles", "ConfigurationLoader", "RuleLoader",
+            "Rules", "Diagnostics", "ButtonModel",
             "JSON"),
         tests("MQTTTopicsTests", "MQTTTopics", "ButtonModel", "JSON", resources: [.copy("Golden")]),
         tests("FeedTests", "Feed", "ButtonModel", "JSON", "MQTTTopics"),
@@ -267,7 +279,8 @@ let package = Package(
             "JSON"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
         tests(
-            "ScenarioTests", "Hub", "Radios", "ESPHome", "Simulator", "Flic", "FlicdProtocol", "RuleLoader",
+            "ScenarioTests", "Hub", "Radios", "ESPHome", "Simulator", "Flic", "FlicdProtocol", "YAMLFiles",
+            "RuleLoader",
             "RuleTesting",
             "Rules",
             "Expressions",
@@ -288,7 +301,8 @@ let package = Package(
         tests(
             "CommandLineTests", "tryck", "tryck-bench", "CommandSupport", "CommandText", "DaemonCommands",
             "RuleCommands", "ReplayCommands", "DemoCommands", "DoctorCommands", "ExportCommands", "ControlClient",
-            "Platform", "Edges", "Setup", "Hub", "Radios", "Rules", "Settings", "RuleLoader", "Diagnostics",
+            "Platform", "Edges", "Setup", "Hub", "Radios", "Rules", "Settings", "YAMLFiles", "ConfigurationLoader",
+            "RuleLoader", "Diagnostics",
             "ButtonModel", "JSON",
             "Simulator",
             "Reactor", "ReactorTestSupport", "DiskTestSupport",

@@ -1,7 +1,8 @@
 import CLinux
+import ConfigurationLoader
 import Glibc
 import Platform
-import RuleLoader
+import YAMLFiles
 
 /// The control socket of a daemon: where it may be, and how a client connects to it.
 package enum ControlSocket {
@@ -30,7 +31,7 @@ package enum ControlSocket {
             let text = try? FileText(reading: path)
         else { return nil }
         let file = SourceFile(name: path, text: text.octets)
-        return FileLoader.controlSocket(of: file, in: LoadInputs(variables: environment)).map {
+        return FileLoader.controlSocket(of: file, in: FileInputs(variables: environment)).map {
             resolve($0, in: SystemEnvironment.directory(of: path), home: environment["HOME"])
         }
     }

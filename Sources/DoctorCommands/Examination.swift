@@ -1,4 +1,5 @@
 import CommandSupport
+import ConfigurationLoader
 import ControlClient
 import Diagnostics
 import Glibc
@@ -11,6 +12,7 @@ import RuleTesting
 import Rules
 import Settings
 import Setup
+import YAMLFiles
 
 /// Looks at everything that the daemon needs, as the daemon would find it, and changes no file.
 struct Examination {

@@ -3,7 +3,6 @@ import ControlClient
 import Edges
 import JSON
 import Radios
-import RuleLoader
 import Setup
 
 /// The observations of `tryck doctor`, which `Diagnosis` judges.

@@ -1,6 +1,8 @@
+import ConfigurationLoader
 import Diagnostics
 import RuleLoader
 import Rules
+import YAMLFiles
 
 /// A rule set that was checked: its texts, the diagnostics about them, and what could be read of it.
 struct CheckedSet: Sendable {
@@ -9,7 +11,7 @@ struct CheckedSet: Sendable {
     private(set) var key: String
     private let inputs: LoadInputs
     /// The configuration of this set, with the inputs of its check; `nil` unless it was checked, too.
-    private var configuration: (file: SourceFile, inputs: LoadInputs)?
+    private var configuration: (file: SourceFile, inputs: FileInputs)?
     /// The path of the `tryck.yaml` that names the entry file; `nil` if none does.
     var configurationPath: String?
     /// The answers to the loader's requests, so that the set can be loaded again with one changed text.
@@ -41,15 +43,15 @@ struct CheckedSet: Sendable {
 
     /// The files of secrets of the rules and of the configuration, each once.
     var allSecrets: [SourceFile] {
-        let files = [inputs.secrets, configuration?.inputs.secrets].compactMap(\.self)
+        let files = [inputs.common.secrets, configuration?.inputs.secrets].compactMap(\.self)
         return files.count == 2 && files[0].name == files[1].name ? [files[0]] : files
     }
 
-    func contains(_ path: String) -> Bool { file(path) != nil || inputs.secrets?.name == path }
+    func contains(_ path: String) -> Bool { file(path) != nil || inputs.common.secrets?.name == path }
 
     /// The secrets that a file of the set can use; `nil` if there is no file of secrets beside it.
     func secrets(for path: String) -> SourceFile? {
-        isConfiguration(path) ? configuration?.inputs.secrets : inputs.secrets
+        isConfiguration(path) ? configuration?.inputs.secrets : inputs.common.secrets
     }
 
     /// The path of the file of secrets that a file of the set can use. The file may not exist.
@@ -65,7 +67,8 @@ struct CheckedSet: Sendable {
     mutating func add(_ answer: RuleSetLoader.Answer, to request: RuleSetLoader.Request) {
         answers[request] = answer
         guard case .files(let found) = answer else { return }
-        for file in found where !files.contains(where: { $0.name == file.name }) && file.name != inputs.secrets?.name {
+        for file in found
+        where !files.contains(where: { $0.name == file.name }) && file.name != inputs.common.secrets?.name {
             files.append(file)
         }
     }
@@ -83,7 +86,7 @@ struct CheckedSet: Sendable {
     }
 
     /// Adds a configuration to the files of its rules.
-    mutating func add(_ configuration: SourceFile, _ inputs: LoadInputs, _ diagnostics: [Diagnostic]) {
+    mutating func add(_ configuration: SourceFile, _ inputs: FileInputs, _ diagnostics: [Diagnostic]) {
         key = configuration.name
         self.configuration = (configuration, inputs)
         if files.isEmpty { files = [configuration] } else { files.append(configuration) }
@@ -113,7 +116,7 @@ struct CheckedSet: Sendable {
         replacing path: String, with text: [UInt8], secrets: SourceFile? = nil
     ) -> LoadResult<RuleSet> {
         var inputs = inputs
-        if let secrets { inputs.secrets = secrets }
+        if let secrets { inputs.common.secrets = secrets }
         func replaced(_ file: SourceFile) -> SourceFile {
             guard file.name == path || file.identity == path else { return file }
             var file = file

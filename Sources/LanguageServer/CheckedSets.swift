@@ -1,6 +1,6 @@
-import RuleLoader
 import RuleTesting
 import Rules
+import YAMLFiles
 
 /// The sets of rules that the open documents belong to: their last checks, and what is still needed of earlier ones.
 ///

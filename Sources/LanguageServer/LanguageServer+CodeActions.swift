@@ -1,6 +1,7 @@
 import Diagnostics
 import JSON
 import RuleLoader
+import YAMLFiles
 
 extension LanguageServer {
     /// The most changes that one request tries, because each of them is a check of the set.

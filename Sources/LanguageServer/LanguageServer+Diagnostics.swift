@@ -1,6 +1,7 @@
 import Diagnostics
 import JSON
 import RuleLoader
+import YAMLFiles
 
 extension LanguageServer {
     /// Sends the diagnostics of the files for which they have changed.

@@ -4,6 +4,7 @@ import Expressions
 import JSON
 import RuleLoader
 import Rules
+import YAMLFiles
 
 extension LanguageServer {
     mutating func hover(_ parameters: JSONValue) throws(ResponseError) -> JSONValue {

@@ -1,6 +1,7 @@
 import Diagnostics
 import JSON
 import RuleLoader
+import YAMLFiles
 
 extension LanguageServer {
     /// A change that puts the keys of the rule at a position into the order of the reference. It is offered only if the rules

@@ -1,6 +1,7 @@
 import Diagnostics
 import JSON
 import RuleLoader
+import YAMLFiles
 
 extension LanguageServer {
     // MARK: Definition and references

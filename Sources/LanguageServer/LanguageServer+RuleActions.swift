@@ -5,6 +5,7 @@ import JSON
 import RuleLoader
 import RuleTesting
 import Rules
+import YAMLFiles
 
 extension LanguageServer {
     /// The octets of a set up to which these changes are offered. Editors ask for them with each movement of the cursor, and

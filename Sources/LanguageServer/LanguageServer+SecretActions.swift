@@ -2,6 +2,7 @@ import Diagnostics
 import Expressions
 import JSON
 import RuleLoader
+import YAMLFiles
 
 extension LanguageServer {
     /// The maximum length in octets of a file in which passwords are searched for, because editors request these changes

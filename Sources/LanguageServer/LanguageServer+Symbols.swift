@@ -1,5 +1,6 @@
 import JSON
 import RuleLoader
+import YAMLFiles
 
 extension LanguageServer {
     /// The most symbols of one answer about all files.

@@ -3,6 +3,7 @@ import Diagnostics
 import JSON
 import RuleLoader
 import Rules
+import YAMLFiles
 
 /// The language server for rules files: a state machine between an editor and the loader of rules.
 ///

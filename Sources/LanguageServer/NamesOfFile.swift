@@ -1,4 +1,5 @@
 import RuleLoader
+import YAMLFiles
 
 /// What completions need of a file of a rule set beside the rules that were read of the whole set.
 ///

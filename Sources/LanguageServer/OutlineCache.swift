@@ -1,4 +1,5 @@
 import RuleLoader
+import YAMLFiles
 
 /// The outlines of files, so that several requests about one text parse it once.
 struct OutlineCache: Sendable {

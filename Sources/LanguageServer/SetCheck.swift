@@ -1,6 +1,8 @@
+import ConfigurationLoader
 package import RuleLoader
 import Rules
 import Settings
+import YAMLFiles
 
 /// A file or another fact that the language server needs from the machine.
 package enum DiskRequest: Hashable, Sendable {
@@ -74,7 +76,7 @@ package struct SetCheck: Sendable {
     private let knownNames: [String: NamesOfFile]
     private var stage: Stage
     private var candidates: ArraySlice<SourceFile> = []
-    private var configuration: (file: SourceFile, inputs: LoadInputs, loaded: LoadResult<Configuration>)?
+    private var configuration: (file: SourceFile, inputs: FileInputs, loaded: LoadResult<Configuration>)?
     /// True while the set is tried that `tryck.yaml` names.
     private var isNamed = false
     private var inputs = LoadInputs()
@@ -159,7 +161,7 @@ package struct SetCheck: Sendable {
             }
             load(file)
         case (.secrets(let entry), .set(let answer)):
-            inputs.secrets = file(in: answer, named: PathText.secrets(beside: entry.name))
+            inputs.common.secrets = file(in: answer, named: PathText.secrets(beside: entry.name))
             stage = .systemTimeZone(entry)
         case (.systemTimeZone(let entry), .systemTimeZone(let zone)):
             inputs.systemTimeZone = zone
@@ -188,8 +190,8 @@ package struct SetCheck: Sendable {
     private mutating func take(configuration file: SourceFile, secrets: SourceFile?) {
         let directory = PathText.directory(of: file.name)
         inputs = LoadInputs(secrets: secrets, variables: variables)
-        let loaded = FileLoader.configuration(file, in: inputs)
-        configuration = (file, inputs, loaded)
+        let loaded = FileLoader.configuration(file, in: inputs.common)
+        configuration = (file, inputs.common, loaded)
         guard let value = loaded.value else {
             return path == file.name ? finish() : lookForSiblings()
         }

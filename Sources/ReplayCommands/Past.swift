@@ -4,7 +4,6 @@ import Diagnostics
 import Hub
 package import JSON
 import Platform
-import RuleLoader
 import Rules
 import Setup
 

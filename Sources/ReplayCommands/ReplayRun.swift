@@ -8,6 +8,7 @@ import MQTTTopics
 import Platform
 import RuleLoader
 import Rules
+import YAMLFiles
 
 /// Replays a recording through the hub, line by line.
 ///
@@ -115,7 +116,7 @@ struct ReplayRun {
             let loaded = FileLoader.recordedRules(
                 rules.files.map { SourceFile(name: $0.name, text: $0.text) }, timeZones: rules.timeZones,
                 systemTimeZone: rules.systemTimeZone, forbiddenSteps: rules.forbiddenSteps,
-                in: LoadInputs(hasPlaceholders: true, identities: rules.identities))
+                in: FileInputs(hasPlaceholders: true, identities: rules.identities))
         else { return RuleSet() }
         if let set = loaded.value { return set }
         let sources = Dictionary(rules.files.map { ($0.name, $0.text) }) { first, _ in first }

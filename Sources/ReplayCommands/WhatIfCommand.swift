@@ -5,9 +5,9 @@ import Diagnostics
 import Hub
 import JSON
 import Platform
-import RuleLoader
 import Rules
 import Setup
+import YAMLFiles
 
 struct WhatIfCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,10 +2,10 @@ package import CommandSupport
 import CommandText
 package import Diagnostics
 import Platform
-import RuleLoader
 import Rules
 import Settings
 package import Setup
+import YAMLFiles
 
 /// A configuration or a rule set that was checked, with the diagnostics about it.
 package struct CheckedFile: Sendable {

@@ -6,7 +6,6 @@ import Expressions
 import JSON
 import MQTTTopics
 import Platform
-import RuleLoader
 import RuleTesting
 import Rules
 

@@ -1,9 +1,11 @@
 package import CommandSupport
+import ConfigurationLoader
 import Diagnostics
 import Platform
 import RuleLoader
 package import Rules
 import Setup
+import YAMLFiles
 
 /// Reads and checks the files that a daemon would read.
 package struct FileChecker {

@@ -2,6 +2,7 @@ import ButtonModel
 import Diagnostics
 import Gestures
 import Rules
+import YAMLFiles
 
 /// The button events that the rules of a set use, by button, each with the first rule that uses it.
 struct ButtonUses {

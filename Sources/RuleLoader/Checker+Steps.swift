@@ -1,5 +1,6 @@
 import Diagnostics
 import Expressions
+import YAMLFiles
 
 /// Checks that several kinds of steps share.
 extension Checker {
@@ -37,20 +38,6 @@ extension Checker {
     func knowsAllKeys(of fields: CheckedMapping) -> Bool {
         guard case .mapping(let entries) = fields.node.content else { return false }
         return entries.allSatisfy { fields.key($0.key.text) != nil }
-    }
-
-    /// Reports E407 and returns true when the value of `key` holds a template.
-    mutating func refusesTemplate(_ node: YAMLNode, key: String) -> Bool {
-        guard node.holdsTemplate else { return false }
-        refuse("E407", templateIn: node, "no template is allowed in \"\(key)\"")
-        return true
-    }
-
-    /// Reports an error at the opening braces of a template in a node that allows none.
-    mutating func refuse(_ code: String, templateIn node: YAMLNode, _ message: String, hint: Hint? = nil) {
-        let mark = node.scalar?.contains("{{") == true ? "{{" : "{%"
-        let start = position(of: mark, in: node)
-        error(code, from: start, to: start.advanced(by: 2), alias: node.alias, message, hint: hint)
     }
 
     mutating func checkPublishTopic(_ topic: String, _ node: YAMLNode) -> Bool {

@@ -1,3 +1,6 @@
+import ConfigurationLoader
+import YAMLFiles
+
 /// The kind of a file that is named on the command line or opened in an editor.
 package enum FileKind: Hashable, Sendable {
     case configuration

@@ -1,3 +1,5 @@
+import YAMLFiles
+
 /// A hash of the content of a YAML tree: independent of its position and of aliases, and equal in every process. It is
 /// FNV-1a over 64-bit words; after each word, the high half of the hash is folded into the low half.
 ///

@@ -1,4 +1,5 @@
 import Rules
+import YAMLFiles
 
 /// The parts of a set's fingerprint, collected while the set is read. Sets with equal fingerprints have the same
 /// content.

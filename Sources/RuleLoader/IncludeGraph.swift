@@ -1,5 +1,6 @@
 import Diagnostics
 import Expressions
+import YAMLFiles
 
 /// The files of one rule set and which file includes which.
 ///
@@ -20,7 +21,7 @@ struct IncludeGraph {
     }
 
     private struct File {
-        var document: Document
+        var document: RuleDocument
         var name: String
         var children: [Child] = []
     }
@@ -37,7 +38,7 @@ struct IncludeGraph {
         var directory: Substring
     }
 
-    private let environment: LoadInputs
+    private let environment: FileInputs
     private var files: [File] = []
     /// Indices in `files`, by the identity of the file.
     private var numbers: [String: Int] = [:]
@@ -50,7 +51,7 @@ struct IncludeGraph {
     private var size = 0
     private var nodeCount = 0
 
-    init(_ entry: SourceFile, in environment: LoadInputs) {
+    init(_ entry: SourceFile, in environment: FileInputs) {
         self.environment = environment
         _ = add(entry, isEntry: true)
     }
@@ -131,10 +132,10 @@ struct IncludeGraph {
     }
 
     private mutating func add(_ file: SourceFile, isEntry: Bool) -> Int {
-        var document = Document(file, in: environment, secrets: &secrets)
-        document.isEntry = isEntry
+        let parsed = Document(file, in: environment, .rules, secrets: &secrets)
+        var document = RuleDocument(parsed, isEntry: isEntry)
         size += file.text.count
-        nodeCount += document.nodeCount
+        nodeCount += parsed.nodeCount
         let number = files.count
         let inclusions = document.inclusions(of: number)
         numbers[identity(of: file)] = number
@@ -163,7 +164,7 @@ struct IncludeGraph {
 
     /// Returns each file once, before the files that it includes; these are sorted by the octets of their names.
     /// Reports files that include each other (E307).
-    consuming func documents() -> [Document] {
+    consuming func documents() -> [RuleDocument] {
         var order = [0]
         var isPlaced = files.map { _ in false }
         isPlaced[0] = true
@@ -199,7 +200,7 @@ struct IncludeGraph {
     }
 }
 
-extension Document {
+extension RuleDocument {
     /// Reads the entries under `include` and reports faulty ones.
     fileprivate mutating func inclusions(of file: Int) -> [IncludeGraph.Inclusion] {
         guard let node = root?["include"], !node.isNull else { return [] }

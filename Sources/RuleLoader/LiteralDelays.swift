@@ -1,5 +1,6 @@
 import Expressions
 import Rules
+import YAMLFiles
 
 /// The total of the literal delays on the longest path through a list of steps.
 struct LiteralDelays {

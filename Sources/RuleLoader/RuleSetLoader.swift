@@ -1,5 +1,6 @@
 import Diagnostics
 package import Rules
+package import YAMLFiles
 
 /// Loads the files of one rule set: the entry file and all files that are included.
 ///
@@ -45,7 +46,7 @@ package struct RuleSetLoader {
     /// The files found so far; `nil` when all included files are read.
     private var graph: IncludeGraph?
     /// The documents of the set, when all included files are read.
-    private var documents: [Document] = []
+    private var documents: [RuleDocument] = []
     private var wantedZone: String?
     private var reloads: ArraySlice<Reload> = []
     /// The loader of the first of `reloads`, while it is reading. It is an array of at most one, because a struct
@@ -66,7 +67,7 @@ package struct RuleSetLoader {
     private init(_ entry: SourceFile, in environment: LoadInputs, followsReloads: Bool) {
         self.environment = environment
         self.followsReloads = followsReloads
-        graph = IncludeGraph(entry, in: environment)
+        graph = IncludeGraph(entry, in: environment.common)
         proceed()
     }
 
@@ -95,11 +96,9 @@ package struct RuleSetLoader {
 
     /// The set and the diagnostics about its files. Errors in reloaded files are not reported: a test may reload a file
     /// with errors on purpose.
-    package consuming func loaded() -> LoadResult<RuleSet> { RuleSetReader.load((consume self).finished()) }
-
-    private consuming func finished() -> [Document] {
-        for index in documents.indices { documents[index].checker.environment = environment }
-        return documents
+    package consuming func loaded() -> LoadResult<RuleSet> {
+        let environment = environment
+        return RuleSetReader.load((consume self).documents, in: environment)
     }
 
     /// Proceeds to the next thing that needs an answer.
@@ -145,7 +144,7 @@ package struct RuleSetLoader {
     }
 
     /// The files that tests reload, each once for each document.
-    private static func reloads(in documents: inout [Document]) -> [Reload] {
+    private static func reloads(in documents: inout [RuleDocument]) -> [Reload] {
         var reloads: [Reload] = []
         for number in documents.indices {
             var texts: Set<String> = []
@@ -162,7 +161,7 @@ package struct RuleSetLoader {
     }
 }
 
-extension Document {
+extension RuleDocument {
     /// The time zone that `location` names, if the name is a plain relative path.
     fileprivate var timeZone: String? {
         guard let node = root?["location"]?["timezone"], let name = text(node) else { return nil }

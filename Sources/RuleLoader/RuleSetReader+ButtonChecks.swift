@@ -2,6 +2,7 @@ import ButtonModel
 import Diagnostics
 import Expressions
 import Rules
+import YAMLFiles
 
 /// Checks the events and parts of triggers against the declarations of their buttons. Each event is reported once.
 extension RuleSetReader {

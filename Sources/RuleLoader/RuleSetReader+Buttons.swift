@@ -2,6 +2,7 @@ import ButtonModel
 import Diagnostics
 import Expressions
 import Rules
+import YAMLFiles
 
 extension RuleSetReader {
     mutating func readButtons(_ node: YAMLNode) {

@@ -1,5 +1,6 @@
 import Expressions
 import Rules
+import YAMLFiles
 
 extension RuleSetReader {
     /// Reads one condition or a list of them. Faulty conditions are reported and left out.

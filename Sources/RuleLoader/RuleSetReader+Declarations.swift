@@ -1,6 +1,7 @@
 import Diagnostics
 import Expressions
 import Rules
+import YAMLFiles
 
 extension RuleSetReader {
     /// Reads the entries of a mapping whose keys are names, each declared once in the whole set.

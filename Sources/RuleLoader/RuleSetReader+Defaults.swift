@@ -2,6 +2,7 @@ import Almanac
 import Diagnostics
 import Expressions
 import Rules
+import YAMLFiles
 
 extension RuleSetReader {
     mutating func readLocation(_ node: YAMLNode) {
@@ -32,8 +33,8 @@ extension RuleSetReader {
     private mutating func readZone(_ name: String, _ node: YAMLNode) {
         hasTimeZone = true
         guard name != "UTC" else { return }
-        guard let octets = checker.environment.timeZones[name] else {
-            let near = checker.nearest(to: name, among: checker.environment.timeZones.keys.sorted())
+        guard let octets = inputs.timeZones[name] else {
+            let near = checker.nearest(to: name, among: inputs.timeZones.keys.sorted())
             checker.error(
                 "E204", at: node, "unknown time zone \"\(checker.shown(name, of: node))\"",
                 hint: near.map { .meant($0) } ?? "write a name such as Europe/Amsterdam")
@@ -48,7 +49,7 @@ extension RuleSetReader {
 
     /// Uses the system's time zone when the entry file sets none.
     mutating func setTimeZone() {
-        guard !hasTimeZone, let file = documents.first?.checker.environment.systemTimeZone else { return }
+        guard !hasTimeZone, let file = inputs.systemTimeZone else { return }
         if let zone = TimeZone(named: file.name, file.octets) { ruleSet.timeZone = zone }
     }
 

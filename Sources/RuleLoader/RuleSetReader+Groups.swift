@@ -1,6 +1,7 @@
 import Diagnostics
 import Expressions
 import Rules
+import YAMLFiles
 
 /// Groups as they are written, with names of members that are not yet resolved.
 struct UnresolvedGroups {

@@ -1,6 +1,7 @@
 import Expressions
 import JSON
 import Rules
+import YAMLFiles
 
 extension YAMLNode {
     /// True if the value is missing; false for a written `null`.

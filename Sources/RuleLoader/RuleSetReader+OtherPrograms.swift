@@ -1,4 +1,5 @@
 import Expressions
+import YAMLFiles
 
 /// Files that are written like those of another program for automations: a list at the top, or the keys of a single rule.
 extension RuleSetReader {

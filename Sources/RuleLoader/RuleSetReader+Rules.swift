@@ -1,5 +1,6 @@
 import Expressions
 import Rules
+import YAMLFiles
 
 extension RuleSetReader {
     /// Reads a rule into `set.rules[index]`, or only to report its faults if `index` is `nil`.

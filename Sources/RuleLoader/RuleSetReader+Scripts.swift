@@ -1,6 +1,7 @@
 import Diagnostics
 import Expressions
 import Rules
+import YAMLFiles
 
 extension RuleSetReader {
     /// Reads the steps of all scripts, each after the scripts it calls, when all names are declared. `ruleSet.scripts`

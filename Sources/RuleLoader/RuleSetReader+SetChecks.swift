@@ -3,6 +3,7 @@ import Diagnostics
 import Expressions
 import Gestures
 import Rules
+import YAMLFiles
 
 /// Checks that need all rules of the set.
 extension RuleSetReader {
@@ -196,7 +197,7 @@ extension RuleSetReader {
 
     /// Warns of the first `publish` of the set if there is no broker (W710).
     private mutating func warnOfMissingBroker() {
-        guard documents.first?.checker.environment.hasNoBroker ?? false else { return }
+        guard inputs.hasNoBroker else { return }
         var first: Step?
         let lists = ruleSet.rules.map { $0.steps + $0.onError } + ruleSet.scripts.map(\.steps)
         for step in lists.joined() where first == nil {

@@ -1,6 +1,7 @@
 import ButtonModel
 import Expressions
 import Rules
+import YAMLFiles
 
 /// The trigger `state`, and the keys beside it.
 extension RuleSetReader {

@@ -1,5 +1,6 @@
 import Expressions
 import Rules
+import YAMLFiles
 
 /// Steps that contain other steps: `if`, `choose`, `cycle`, `repeat`, and `wait` with `else`.
 extension RuleSetReader {

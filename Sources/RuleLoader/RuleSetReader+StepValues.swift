@@ -1,5 +1,6 @@
 import Expressions
 import Rules
+import YAMLFiles
 
 /// Steps that wait (`delay`, `wait`) and steps that change variables or rules (`set`, `enable`, `disable`).
 extension RuleSetReader {

@@ -1,6 +1,7 @@
 import Diagnostics
 import Expressions
 import Rules
+import YAMLFiles
 
 /// The position of the steps that are being read, and the names they may use there.
 struct StepContext {
@@ -158,7 +159,7 @@ extension RuleSetReader {
     private mutating func action(
         _ kind: StepKind, _ key: YAMLNode.Key, _ node: YAMLNode, _ fields: CheckedMapping, _ context: inout StepContext
     ) -> StepAction? {
-        guard !checker.environment.forbiddenSteps.contains(kind) else { return forbidden(key) }
+        guard !inputs.forbiddenSteps.contains(kind) else { return forbidden(key) }
         return kind.language.read(&self, node, fields, &context)
     }
 

@@ -1,6 +1,7 @@
 import Diagnostics
 import Expressions
 import Rules
+import YAMLFiles
 
 /// Compiles the expressions and templates of a file, and reports their problems at their positions in the file.
 extension RuleSetReader {
@@ -70,22 +71,5 @@ extension RuleSetReader {
                 problem.code, from: start, to: end, alias: node.alias, problem.message,
                 hint: problem.hint.map { checker.hint($0, about: problem.range, in: node) })
         }
-    }
-}
-
-extension YAMLNode {
-    /// True if the node's text is a template. A text with a tag never is.
-    var holdsTemplate: Bool { tag == nil && scalar?.hasTemplateMark == true }
-}
-
-extension String {
-    /// True if the text contains `{{`, or the `{%` of other template languages.
-    var hasTemplateMark: Bool {
-        var isOpen = false
-        for octet in utf8 {
-            if isOpen, octet == UInt8(ascii: "{") || octet == UInt8(ascii: "%") { return true }
-            isOpen = octet == UInt8(ascii: "{")
-        }
-        return false
     }
 }

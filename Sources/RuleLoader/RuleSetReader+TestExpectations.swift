@@ -2,6 +2,7 @@ import ButtonModel
 import Expressions
 import JSON
 import Rules
+import YAMLFiles
 
 /// Reads the effects and outcomes that a test expects: `expect` and `expect_rules`.
 extension RuleSetReader {

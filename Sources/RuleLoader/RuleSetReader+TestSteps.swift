@@ -1,6 +1,7 @@
 import ButtonModel
 import Expressions
 import Rules
+import YAMLFiles
 
 /// Reads the steps of a test.
 extension RuleSetReader {
@@ -54,7 +55,7 @@ extension RuleSetReader {
         case "random": return readRandom(node)
         case "run": return ruleID(node, key: "run").map(TestStep.Kind.run)
         case "reload":
-            // Without a set for its path the step is left out: see `Document.reloads`.
+            // Without a set for its path the step is left out: see `RuleDocument.reloads`.
             let file = checker.plainText(node, key: "reload", wanted: "the path of a file")
             return file.flatMap { documents[currentDocument].reloads[$0] }.map { .reload($0) }
         case "restart": return fields.duration("restart").map { .restart(stoppedFor: $0) }

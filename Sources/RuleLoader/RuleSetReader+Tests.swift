@@ -3,6 +3,7 @@ import ButtonModel
 import Diagnostics
 import Expressions
 import Rules
+import YAMLFiles
 
 extension RuleSetReader {
     /// Reads `tests:` of one document. The names that tests use are checked against the set (E601).

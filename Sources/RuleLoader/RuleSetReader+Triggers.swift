@@ -3,6 +3,7 @@ import Diagnostics
 import Expressions
 import Gestures
 import Rules
+import YAMLFiles
 
 extension RuleSetReader {
     /// The keys that say what a trigger waits for. It has exactly one of them.

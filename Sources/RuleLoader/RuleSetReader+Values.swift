@@ -1,5 +1,6 @@
 import Expressions
 import Rules
+import YAMLFiles
 
 extension RuleSetReader {
     /// Reads a value whose type is declared: a variable's `initial`, a state's `default`.

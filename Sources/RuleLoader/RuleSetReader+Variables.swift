@@ -1,5 +1,6 @@
 import Expressions
 import Rules
+import YAMLFiles
 
 extension RuleSetReader {
     mutating func readVariables(_ node: YAMLNode) {

@@ -1,6 +1,7 @@
 import ButtonModel
 import Expressions
 import Rules
+import YAMLFiles
 
 /// The step `wait_for`, and the keys beside it.
 extension RuleSetReader {

@@ -3,6 +3,7 @@ import ButtonModel
 import Diagnostics
 import Expressions
 import Rules
+import YAMLFiles
 
 /// Reads the documents of one rule set: first all declarations, then the scripts, rules and tests that use them, and
 /// last the checks that need the whole set.
@@ -10,7 +11,8 @@ struct RuleSetReader {
     static let languageVersion = 1
 
     /// The entry file first, then the included files.
-    var documents: [Document]
+    var documents: [RuleDocument]
+    let inputs: LoadInputs
     /// The index of the document that is being read.
     var currentDocument = 0
     var ruleSet = RuleSet()
@@ -67,8 +69,8 @@ struct RuleSetReader {
         _modify { yield &documents[currentDocument].checker }
     }
 
-    static func load(_ documents: consuming [Document]) -> LoadResult<RuleSet> {
-        var reader = RuleSetReader(documents: documents)
+    static func load(_ documents: consuming [RuleDocument], in inputs: LoadInputs) -> LoadResult<RuleSet> {
+        var reader = RuleSetReader(documents: documents, inputs: inputs)
         reader.read()
         for checker in reader.documents.map(\.checker) {
             reader.ruleSet.confidential.formUnion(checker.confidential)
@@ -81,8 +83,9 @@ struct RuleSetReader {
             isComplete: reader.documents.allSatisfy(\.isComplete))
     }
 
-    private init(documents: [Document]) {
+    private init(documents: [RuleDocument], inputs: LoadInputs) {
         self.documents = documents
+        self.inputs = inputs
         if !documents.allSatisfy(\.isComplete) { leaveOutEverything() }
     }
 

@@ -1,6 +1,7 @@
 import ButtonModel
 import Expressions
 import Rules
+import YAMLFiles
 
 /// The keys of steps and of the mappings inside them.
 extension MappingTable {

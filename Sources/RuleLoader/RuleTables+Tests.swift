@@ -1,5 +1,6 @@
 import ButtonModel
 import Rules
+import YAMLFiles
 
 /// The keys of tests and of the mappings inside them.
 extension MappingTable {

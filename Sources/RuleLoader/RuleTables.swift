@@ -2,6 +2,7 @@ import ButtonModel
 import Expressions
 import Gestures
 import Rules
+import YAMLFiles
 
 extension Duration {
     static let longest = DurationText.longest
@@ -238,30 +239,8 @@ extension MappingTable {
             "end": "use before:", "weekdays": "use weekday:", "days": "use weekday:", "day": "use weekday:",
         ])
 
-    /// Where a key belongs that is written in another mapping.
-    enum KeyPlace: Hashable, Sendable {
-        /// In the mapping of the step with this key.
-        case inside(step: String)
-        /// In the step whose key has this mapping.
-        case besideMapping
-        /// In the outermost mapping of the file.
-        case file
-        /// In no place that a change can reach; the end of a sentence that begins with the key.
-        case elsewhere(String)
-
-        /// - Parameter table: the name of the mapping in which the key is written.
-        func hint(for key: String, in table: String) -> String {
-            switch self {
-            case .inside(let step): "\"\(key)\" belongs inside \"\(step)\""
-            case .besideMapping: "\"\(key)\" belongs beside \(table)"
-            case .file: "\"\(key)\" is a key of the file, and begins in column 1"
-            case .elsewhere(let end): "\"\(key)\" \(end)"
-            }
-        }
-    }
-
     /// The place of a key that is written in the wrong mapping; `nil` if no mapping has it.
-    static func place(ofMisplacedKey key: String, in table: String) -> KeyPlace? {
+    fileprivate static func place(ofMisplacedKey key: String, in table: String) -> KeyPlace? {
         for (parent, inner) in [("publish", publish), ("log", log), ("queued", queued), ("run", run), ("shell", shell)]
         where inner.name != table && inner.key(key) != nil {
             return .inside(step: parent)
@@ -272,5 +251,10 @@ extension MappingTable {
             return other.name == rulesFile.name ? .file : .elsewhere("belongs in \(other.name)")
         }
         return nil
+    }
+}
+
+extension FileLanguage {
+    static let rules = FileLanguage(file: .rulesFile) { key, table in MappingTable.place(ofMisplacedKey: key, in: table)
     }
 }

@@ -1,12 +1,13 @@
 import ButtonModel
+import ConfigurationLoader
 import Diagnostics
 import Glibc
 import Hub
 import JSON
 import Platform
-package import RuleLoader
 import Rules
 package import Settings
+package import YAMLFiles
 
 /// The rules with which the daemon starts.
 struct InitialRules: Sendable {
@@ -144,10 +145,10 @@ package struct ConfigurationFiles: Sendable {
     }
 
     /// The secrets and variables that files in this directory may refer to.
-    package func loadEnvironment(in directory: String) -> LoadInputs {
+    package func loadEnvironment(in directory: String) -> FileInputs {
         let secretsPath = directory + "/secrets.yaml"
         // Only a regular file is read, because the daemon would wait for the other end of a pipe.
-        var inputs = LoadInputs(variables: environment)
+        var inputs = FileInputs(variables: environment)
         switch RuleFiles.file(secretsPath) {
         case .files(let files): inputs.secrets = files.first.map { SourceFile($0) }
         case .cannotBeRead: inputs.areSecretsHidden = access(secretsPath, R_OK) != 0 && errno == EACCES

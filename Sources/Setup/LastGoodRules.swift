@@ -2,7 +2,7 @@ import ButtonModel
 import Glibc
 package import Hub
 import Platform
-package import RuleLoader
+package import YAMLFiles
 
 /// The latest rule set without errors, kept in the state directory for starts at which the rule files have errors. The
 /// secrets that it used are kept in a separate file. Only the daemon's user can read the files.

@@ -1,9 +1,10 @@
 package import Diagnostics
 package import Hub
 import JSON
-package import RuleLoader
+import RuleLoader
 package import RuleTesting
 package import Rules
+package import YAMLFiles
 
 /// The rule set on the disk once it is loaded, with the texts of its files and the results of its tests.
 package struct LoadedRules: Sendable {

@@ -4,6 +4,7 @@ package import RuleLoader
 import RuleTesting
 package import Rules
 package import Settings
+package import YAMLFiles
 
 /// The rule set on the disk: its entry file, and with which permissions it is loaded. Can be used again, on any thread.
 ///
@@ -50,9 +51,8 @@ package struct RulesOnDisk: Sendable {
     package func load(withTests: Bool = false) throws(FileText.Failure) -> LoadedRules {
         let entry = try entry()
         let directory = SystemEnvironment.directory(of: path)
-        var environment = files.loadEnvironment(in: directory)
-        environment.forbiddenSteps = forbiddenSteps
-        environment.hasNoBroker = hasNoBroker
+        var environment = LoadInputs(
+            files.loadEnvironment(in: directory), forbiddenSteps: forbiddenSteps, hasNoBroker: hasNoBroker)
         let zones = ZoneFiles()
         environment.systemTimeZone = zones.system(files.environment["TZ"]).map {
             LoadInputs.ZoneFile(name: $0.name, octets: $0.octets)
@@ -80,9 +80,9 @@ package struct RulesOnDisk: Sendable {
         var result = loader.loaded()
         result.report(missing: result.programs.filter { !RuleFiles.isProgram($0) })
         var sources = Dictionary(recorded.files.map { ($0.name, $0.text) }) { first, _ in first }
-        if let secrets = environment.secrets { sources[secrets.name] = secrets.text }
+        if let secrets = environment.common.secrets { sources[secrets.name] = secrets.text }
         return LoadedRules(
-            result: result, sources: sources, recorded: recorded, secrets: environment.secrets,
+            result: result, sources: sources, recorded: recorded, secrets: environment.common.secrets,
             confidentialValues: result.confidentialValues(in: environment, of: recorded.files.map(\.text)),
             tests: withTests ? result.value.map { RuleTestRunner.run($0) } : nil, searched: searched)
     }
@@ -105,10 +105,10 @@ package struct RulesOnDisk: Sendable {
     package func load(_ kept: LastGoodRules) -> LoadResult<RuleSet>? {
         let current = load(kept.rules, files.loadEnvironment(in: SystemEnvironment.directory(of: path)))
         guard current?.value == nil, let secrets = kept.secrets else { return current }
-        return load(kept.rules, LoadInputs(secrets: secrets, variables: files.environment))
+        return load(kept.rules, FileInputs(secrets: secrets, variables: files.environment))
     }
 
-    private func load(_ recorded: RecordedRules, _ environment: LoadInputs) -> LoadResult<RuleSet>? {
+    private func load(_ recorded: RecordedRules, _ environment: FileInputs) -> LoadResult<RuleSet>? {
         FileLoader.recordedRules(
             recorded.files.map { SourceFile(name: $0.name, text: $0.text) }, timeZones: recorded.timeZones,
             systemTimeZone: recorded.systemTimeZone, forbiddenSteps: recorded.forbiddenSteps, in: environment)

@@ -6,7 +6,6 @@ import Glibc
 package import Hub
 package import Platform
 import Radios
-import RuleLoader
 package import Rules
 package import Settings
 

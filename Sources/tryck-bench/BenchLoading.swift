@@ -4,6 +4,7 @@ import JSON
 import Platform
 import RuleLoader
 import Rules
+import YAMLFiles
 
 /// Measures how long a process takes to read and check ten thousand rules, and how long libyaml alone takes to parse
 /// them into events.

@@ -3,6 +3,7 @@ import Diagnostics
 import Platform
 import RuleLoader
 import Rules
+import YAMLFiles
 
 extension BenchRuleFile {
     /// Loads a rule set that must not have errors.

@@ -19,13 +19,18 @@ struct ImportTests {
         "Almanac": ["Bytes", "ButtonModel", "Expressions"],
         "Rules": ["ButtonModel", "JSON", "Gestures", "Expressions", "Almanac"],
         "Settings": ["ButtonModel", "ESPHome", "Rules"],
+        "YAMLFiles": ["Diagnostics", "Expressions", "CYAML"],
+        "ConfigurationLoader": [
+            "ButtonModel", "Diagnostics", "ESPHome", "Expressions", "Rules", "Settings", "YAMLFiles",
+        ],
         "RuleLoader": [
-            "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Gestures", "Expressions", "Almanac", "Rules", "Settings",
-            "CYAML",
+            "ButtonModel", "JSON", "Diagnostics", "Gestures", "Expressions", "Almanac", "Rules", "YAMLFiles",
+            "ConfigurationLoader",
         ],
         "RuleTesting": ["ButtonModel", "JSON", "Gestures", "Expressions", "Almanac", "Rules"],
         "LanguageServer": [
-            "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "Settings", "RuleLoader", "RuleTesting",
+            "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "Settings", "YAMLFiles",
+            "ConfigurationLoader", "RuleLoader", "RuleTesting",
         ],
         "MQTTTopics": ["ButtonModel", "JSON"],
         "Feed": ["ButtonModel", "JSON", "MQTTTopics", "Cryptography"],
@@ -45,7 +50,8 @@ struct ImportTests {
             "CSystemBus", "Logging", "Glibc", "Synchronization",
         ],
         "Setup": [
-            "Bytes", "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "Settings", "RuleLoader",
+            "Bytes", "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "Settings", "YAMLFiles",
+            "ConfigurationLoader", "RuleLoader",
             "RuleTesting",
             "MQTTTopics", "Feed", "Hub", "Platform", "Edges", "CCrypto", "Glibc",
         ],
@@ -57,7 +63,7 @@ struct ImportTests {
             "ButtonModel", "Settings", "Simulator", "Reactor", "Platform", "Edges", "CLinux", "Glibc",
         ],
         "tryckd": ["Daemon", "Glibc"],
-        "ControlClient": ["JSON", "RuleLoader", "Reactor", "Platform", "CLinux", "Glibc"],
+        "ControlClient": ["JSON", "YAMLFiles", "ConfigurationLoader", "Reactor", "Platform", "CLinux", "Glibc"],
         "CommandSupport": [
             "Expressions",
             "JSON", "MQTTTopics", "Reactor", "Platform", "ControlClient", "CLinux", "ArgumentParser", "Glibc",
@@ -69,11 +75,13 @@ struct ImportTests {
             "CommandText", "ArgumentParser", "Glibc",
         ],
         "RuleCommands": [
-            "ButtonModel", "JSON", "Diagnostics", "Expressions", "Almanac", "Rules", "Settings", "RuleLoader",
+            "ButtonModel", "JSON", "Diagnostics", "Expressions", "Almanac", "Rules", "Settings", "YAMLFiles",
+            "ConfigurationLoader", "RuleLoader",
             "RuleTesting", "MQTTTopics", "Platform", "Setup", "CommandSupport", "CommandText", "ArgumentParser",
         ],
         "ReplayCommands": [
-            "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "MQTTTopics", "Hub", "Platform",
+            "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "YAMLFiles", "RuleLoader", "MQTTTopics",
+            "Hub", "Platform",
             "Edges", "Setup", "CommandSupport", "CommandText", "ArgumentParser", "Glibc",
         ],
         "DemoCommands": [
@@ -83,7 +91,8 @@ struct ImportTests {
             "ArgumentParser", "Glibc", "Synchronization",
         ],
         "DoctorCommands": [
-            "ButtonModel", "JSON", "Diagnostics", "Radios", "Rules", "Settings", "RuleLoader", "RuleTesting",
+            "ButtonModel", "JSON", "Diagnostics", "Radios", "Rules", "Settings", "YAMLFiles", "ConfigurationLoader",
+            "RuleLoader", "RuleTesting",
             "MQTTTopics", "Reactor", "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText",
             "RuleCommands", "ArgumentParser", "Glibc",
         ],
@@ -103,7 +112,8 @@ struct ImportTests {
             "ExportCommands", "LanguageServerCommands", "ArgumentParser", "Glibc",
         ],
         "WebService": [
-            "Bytes", "ButtonModel", "JSON", "Diagnostics", "Rules", "Settings", "RuleLoader", "RuleTesting",
+            "Bytes", "ButtonModel", "JSON", "Diagnostics", "Rules", "Settings", "YAMLFiles", "RuleLoader",
+            "RuleTesting",
             "LanguageServer",
             "MQTTTopics", "Platform", "Setup", "ControlClient", "Cryptography", "CCrypto", "Glibc", "Synchronization",
         ],
@@ -113,7 +123,8 @@ struct ImportTests {
             "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "Logging", "Glibc", "Synchronization",
         ],
         "tryck-bench": [
-            "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Expressions", "Rules", "Hub", "RuleLoader",
+            "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Expressions", "Rules", "Hub", "YAMLFiles",
+            "RuleLoader",
             "LanguageServer", "Simulator", "Reactor", "Platform", "Edges", "TrialEdges", "Setup", "CommandSupport",
             "CLinux", "CMosquitto", "ArgumentParser", "Glibc", "Synchronization",
         ],

@@ -73,7 +73,7 @@ struct InvariantTests {
         let open = [
             "Sources/Edges/RingRecord.swift switch try uint8() {",
             "Sources/RuleLoader/Editing/FileOutline.swift switch (mapping, key) {",
-            "Sources/RuleLoader/MissingSpace.swift switch value.first {",
+            "Sources/YAMLFiles/MissingSpace.swift switch value.first {",
         ]
         var found: [String] = []
         for file in try Repository.swiftFiles(under: "Sources") where file.contains(anyOf: ["case _:", "case (_"]) {

@@ -1,8 +1,10 @@
+import ConfigurationLoader
 import JSON
 import RuleLoader
 import Rules
 import Settings
 import Testing
+import YAMLFiles
 
 @testable import CommandSupport
 @testable import DaemonCommands
@@ -77,7 +79,7 @@ struct ProxySearchTests {
         }
         let loaded = FileLoader.configuration(
             SourceFile(name: "tryck.yaml", text: Array(search.lines.joined(separator: "\n").utf8)),
-            in: LoadInputs(
+            in: FileInputs(
                 secrets: SourceFile(
                     name: "secrets.yaml", text: Array(secrets.map { "\"\($0)\": \(key)\n" }.joined().utf8))))
         #expect(loaded.diagnostics.isEmpty)

@@ -1,10 +1,12 @@
 import ButtonModel
 import CommandText
+import ConfigurationLoader
 import JSON
 import RuleLoader
 import Simulator
 import TestSupport
 import Testing
+import YAMLFiles
 
 @testable import CommandSupport
 @testable import DemoCommands
@@ -138,7 +140,7 @@ struct SitesRunTests {
             for (name, text) in SitesFiles.files(of: member, broker: "unix:/tmp/b.sock", in: "/tmp/x/") {
                 let file = SourceFile(name: name, text: Array(text.utf8))
                 switch name {
-                case "tryck.yaml": #expect(FileLoader.configuration(file, in: LoadInputs()).diagnostics.isEmpty)
+                case "tryck.yaml": #expect(FileLoader.configuration(file, in: FileInputs()).diagnostics.isEmpty)
                 case "rules.yaml": #expect(FileLoader.rules(file, in: LoadInputs()).diagnostics.isEmpty)
                 default: break
                 }

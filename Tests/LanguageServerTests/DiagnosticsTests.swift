@@ -2,6 +2,7 @@ import JSON
 import LanguageServer
 import RuleLoader
 import Testing
+import YAMLFiles
 
 @Suite("Diagnostics in an editor")
 struct DiagnosticsTests {

@@ -2,6 +2,7 @@ import ButtonModel
 import JSON
 import LanguageServer
 import RuleLoader
+import YAMLFiles
 
 /// An editor with a disk in memory, which talks to a language server and keeps what it answers.
 struct Editor {

@@ -1,3 +1,4 @@
+import ConfigurationLoader
 import Diagnostics
 import Foundation
 import JSON
@@ -5,6 +6,7 @@ import LanguageServer
 import RuleLoader
 import Rules
 import Testing
+import YAMLFiles
 
 /// The files with mistakes from the tests of the loader, each opened in an editor: the editor gets the same codes at the
 /// same places as the command line.
@@ -139,7 +141,7 @@ struct GoldenTests {
             hasNoBroker: name.contains("W710"))
         var expected: [Diagnostic]
         if isConfiguration {
-            expected = FileLoader.configuration(source, in: inputs).diagnostics
+            expected = FileLoader.configuration(source, in: inputs.common).diagnostics
         } else {
             var loaded = FileLoader.rules(source, in: inputs)
             loaded.report(missing: loaded.programs.subtracting(["mpc"]))

@@ -2,6 +2,7 @@ import JSON
 import LanguageServer
 import RuleLoader
 import Testing
+import YAMLFiles
 
 /// While a line is half written, the file is not valid YAML. Each test asks after the check of such a text, and a `|` is the
 /// cursor.

@@ -4,6 +4,7 @@ import LanguageServer
 import RuleLoader
 import Rules
 import Testing
+import YAMLFiles
 
 @Suite("Sorting the keys of a rule")
 struct KeyOrderTests {

@@ -4,6 +4,7 @@ import JSON
 import LanguageServer
 import RuleLoader
 import Testing
+import YAMLFiles
 
 /// The rules of this repository in an editor: what they contain is what completion offers in the same places.
 @Suite("The recipes in an editor")

@@ -3,6 +3,7 @@ import Expressions
 import RuleLoader
 import Rules
 import Testing
+import YAMLFiles
 
 @Suite("What a condition says")
 struct ConditionTests {

@@ -1,7 +1,9 @@
 import ButtonModel
+import ConfigurationLoader
 import Rules
 import Settings
 import Testing
+import YAMLFiles
 
 @testable import RuleLoader
 
@@ -30,7 +32,7 @@ struct ConfigurationChangesTests {
         let plain = text.replacing("\"\(value)\"", with: value)
         let ends = String(repeating: "}", count: names.count - 1)
         let loaded = [text, plain].map {
-            FileLoader.configuration(SourceFile(name: "t.yaml", text: Array(($0 + ends).utf8)), in: LoadInputs())
+            FileLoader.configuration(SourceFile(name: "t.yaml", text: Array(($0 + ends).utf8)), in: FileInputs())
         }
         return try #require(loaded.lazy.compactMap(\.value).first, "\(text)")
     }
@@ -55,7 +57,7 @@ struct ConfigurationChangesTests {
     @Test("the patience of an engine is compared")
     func patience() throws {
         let text = "engine: {name: a1, patience: 3s}"
-        let loaded = FileLoader.configuration(SourceFile(name: "t.yaml", text: Array(text.utf8)), in: LoadInputs())
+        let loaded = FileLoader.configuration(SourceFile(name: "t.yaml", text: Array(text.utf8)), in: FileInputs())
         let changed = try #require(loaded.value)
         #expect(changed.keys(changedSince: try Self.configuration("engine.name", "a1")) == ["engine.patience"])
     }

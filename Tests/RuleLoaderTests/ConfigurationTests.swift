@@ -1,16 +1,18 @@
 import ButtonModel
+import ConfigurationLoader
 import Diagnostics
 import RuleLoader
 import Rules
 import Settings
 import Testing
+import YAMLFiles
 
 @Suite("What tryck.yaml says")
 struct ConfigurationTests {
     private func load(_ text: String, secrets: String? = nil) -> LoadResult<Configuration> {
         let secrets = secrets.map { SourceFile(name: "secrets.yaml", text: Array($0.utf8)) }
         return FileLoader.configuration(
-            SourceFile(name: "tryck.yaml", text: Array(text.utf8)), in: LoadInputs(secrets: secrets))
+            SourceFile(name: "tryck.yaml", text: Array(text.utf8)), in: FileInputs(secrets: secrets))
     }
 
     @Test("an empty file is the configuration without a file", arguments: ["", "# nothing\n", "---\n", "{}"])
@@ -149,7 +151,7 @@ struct ConfigurationTests {
     @Test("a secrets.yaml that this user may not read is not said to be missing")
     func hiddenSecrets() {
         let file = SourceFile(name: "tryck.yaml", text: Array("mqtt: {password: !secret mqtt}".utf8))
-        var inputs = LoadInputs()
+        var inputs = FileInputs()
         let missing = FileLoader.configuration(file, in: inputs).diagnostics.first
         #expect(missing?.message == "secret \"mqtt\" is not in secrets.yaml")
         #expect(missing?.hint == "create secrets.yaml beside the file, with a line  mqtt: THE SECRET")
@@ -185,10 +187,17 @@ struct ConfigurationTests {
         ])
     func passwordLines(text: String) {
         let file = SourceFile(name: "tryck.yaml", text: Array(text.utf8))
-        let loaded = FileLoader.configuration(file, in: LoadInputs())
+        let loaded = FileLoader.configuration(file, in: FileInputs())
         #expect(!loaded.diagnostics.isEmpty)
         let shown = DiagnosticReport(loaded.diagnostics, sources: [file.name: file.text]).text()
         #expect(!shown.contains("hunter2"), "\(shown)")
+    }
+
+    @Test("hints about tryck.yaml do not say where keys of rules belong, and name its own keys if they are indented")
+    func hints() {
+        let hints = load("states: {}\nmqtt: {topic: a}").diagnostics.map(\.hint)
+        #expect(hints == [nil, nil])
+        #expect(load("log: {}\n flicd: {}\n").diagnostics.map(\.message) == ["\"flicd\" is indented"])
     }
 
     @Test(
@@ -213,7 +222,7 @@ struct ConfigurationTests {
     func linesBeside() {
         let text = "mqtt:\n  pasword: !secret mqtt\n  password: hunter2\n  brokker: none\n"
         let file = SourceFile(name: "tryck.yaml", text: Array(text.utf8))
-        let loaded = FileLoader.configuration(file, in: LoadInputs())
+        let loaded = FileLoader.configuration(file, in: FileInputs())
         let shown = DiagnosticReport(loaded.diagnostics, sources: [file.name: file.text]).text()
         #expect(shown.contains("2 |   pasword: !secret mqtt\n") && shown.contains("4 |   brokker: none\n"), "\(shown)")
     }

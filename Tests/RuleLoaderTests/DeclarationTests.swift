@@ -4,6 +4,7 @@ import Expressions
 import RuleLoader
 import Rules
 import Testing
+import YAMLFiles
 
 /// The declarations at the top of a file, value by value: their meaning, and the diagnostics of mistakes.
 @Suite("What a rules file declares")
@@ -388,7 +389,9 @@ struct ConfidentialDeclarationTests {
               - {id: r, triggers: {button: {address: !env_var B}, event: click}, actions: {http: {url: !secret hook}}}
             """
         var environment = LoadInputs(hasPlaceholders: true)
-        environment.identities = ["***B***": "80:E4:DA:00:00:01", "***d***": "BF12-C34567", "***e***": "BF12-C34568"]
+        environment.common.identities = [
+            "***B***": "80:E4:DA:00:00:01", "***d***": "BF12-C34567", "***e***": "BF12-C34568",
+        ]
         let set = try LoadedText.good(text, in: environment)
         #expect(
             set.buttons.map(\.hardware) == [

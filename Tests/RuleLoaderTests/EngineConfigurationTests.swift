@@ -1,13 +1,15 @@
+import ConfigurationLoader
 import Diagnostics
 import Settings
 import Testing
+import YAMLFiles
 
 @testable import RuleLoader
 
 @Suite("Engines and sites in tryck.yaml")
 struct EngineConfigurationTests {
     private static func load(_ text: String) -> LoadResult<Configuration> {
-        FileLoader.configuration(SourceFile(name: "tryck.yaml", text: Array(text.utf8)), in: LoadInputs())
+        FileLoader.configuration(SourceFile(name: "tryck.yaml", text: Array(text.utf8)), in: FileInputs())
     }
 
     @Test("sites by name or all, their share and the name of the engine are read, beside flicds")

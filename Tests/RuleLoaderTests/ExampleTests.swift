@@ -1,11 +1,13 @@
 import Almanac
 import ButtonModel
+import ConfigurationLoader
 import Diagnostics
 import Foundation
 import RuleLoader
 import Rules
 import Settings
 import Testing
+import YAMLFiles
 
 @Suite("The example files")
 struct ExampleTests {

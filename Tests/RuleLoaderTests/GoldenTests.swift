@@ -1,8 +1,10 @@
+import ConfigurationLoader
 import Diagnostics
 import Foundation
 import RuleLoader
 import Rules
 import Testing
+import YAMLFiles
 
 /// Each file under `Golden`, but for those of `sets`, and the exact text a person sees for it. `UPDATE_GOLDEN=1` writes the texts anew.
 @Suite("What people see when a file is wrong")
@@ -44,7 +46,9 @@ struct GoldenTests {
             secrets: SourceFile(name: "secrets.yaml", text: secrets, isReadableByOthers: path.contains("W703")),
             variables: ["HOME": "/root"], forbiddenSteps: path.contains("forbidden") ? [.shell, .http] : [],
             timeZones: zones, hasNoBroker: path.contains("W710"))
-        if path.hasPrefix("configuration/") { return FileLoader.configuration(source, in: environment).diagnostics }
+        if path.hasPrefix("configuration/") {
+            return FileLoader.configuration(source, in: environment.common).diagnostics
+        }
         if path.hasPrefix("simulator/") { return FileLoader.simulator(source).diagnostics }
         var loaded = FileLoader.rules(source, in: environment)
         if path.contains("W702") { loaded.report(missing: loaded.programs.subtracting(["mpc"])) }

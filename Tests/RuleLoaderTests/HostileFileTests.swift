@@ -1,7 +1,9 @@
+import ConfigurationLoader
 import Diagnostics
 import Foundation
 import TestSupport
 import Testing
+import YAMLFiles
 
 @testable import RuleLoader
 
@@ -22,7 +24,8 @@ struct HostileFileTests {
         let environment = LoadInputs(secrets: file)
         let all =
             FileLoader.rules(file, in: environment).diagnostics
-            + FileLoader.configuration(file, in: environment).diagnostics + FileLoader.simulator(file).diagnostics
+            + FileLoader.configuration(file, in: environment.common).diagnostics
+            + FileLoader.simulator(file).diagnostics
         _ = DiagnosticReport(all, sources: ["a.yaml": text]).text()
         return all
     }
@@ -135,8 +138,8 @@ struct HostileFileTests {
     @Test("16 MiB are read, one more byte is not")
     func size() {
         let file = { SourceFile(name: "a.yaml", text: Array(repeating: UInt8(ascii: "#"), count: $0)) }
-        #expect(FileLoader.configuration(file(16 << 20), in: LoadInputs()).diagnostics == [])
+        #expect(FileLoader.configuration(file(16 << 20), in: FileInputs()).diagnostics == [])
         #expect(
-            FileLoader.configuration(file((16 << 20) + 1), in: LoadInputs()).diagnostics.map(\.code) == ["E112"])
+            FileLoader.configuration(file((16 << 20) + 1), in: FileInputs()).diagnostics.map(\.code) == ["E112"])
     }
 }

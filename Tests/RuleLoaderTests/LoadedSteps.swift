@@ -3,6 +3,7 @@ import Expressions
 import RuleLoader
 import Rules
 import Testing
+import YAMLFiles
 
 /// Steps in a house where there is something of everything.
 enum LoadedSteps {

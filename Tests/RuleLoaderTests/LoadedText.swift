@@ -2,6 +2,7 @@ import Diagnostics
 import RuleLoader
 import Rules
 import Testing
+import YAMLFiles
 
 /// A rules file from its text alone.
 enum LoadedText {

@@ -1,5 +1,5 @@
 import Foundation
-import RuleLoader
+import YAMLFiles
 
 /// Files of this repository, found from where this file stands.
 enum Project {

@@ -1,9 +1,11 @@
 import ButtonModel
+import ConfigurationLoader
 import Diagnostics
 import ESPHome
 import Rules
 import Settings
 import Testing
+import YAMLFiles
 
 @testable import RuleLoader
 
@@ -14,7 +16,7 @@ struct RadiosConfigurationTests {
     private func load(_ text: String, secrets: String = "") -> LoadResult<Configuration> {
         FileLoader.configuration(
             SourceFile(name: "tryck.yaml", text: Array(text.utf8)),
-            in: LoadInputs(secrets: SourceFile(name: "secrets.yaml", text: Array(secrets.utf8))))
+            in: FileInputs(secrets: SourceFile(name: "secrets.yaml", text: Array(secrets.utf8))))
     }
 
     @Test("each kind of radio, with its name")

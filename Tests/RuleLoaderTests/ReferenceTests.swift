@@ -3,7 +3,9 @@ import Expressions
 import Foundation
 import Rules
 import Testing
+import YAMLFiles
 
+@testable import ConfigurationLoader
 @testable import RuleLoader
 
 @Suite("The reference for people")

@@ -2,6 +2,7 @@ import Diagnostics
 import RuleLoader
 import Rules
 import Testing
+import YAMLFiles
 
 @Suite("What steps save for later ones")
 struct ResultTests {

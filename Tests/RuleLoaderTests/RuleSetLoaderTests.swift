@@ -2,6 +2,7 @@ import Diagnostics
 import RuleLoader
 import Rules
 import Testing
+import YAMLFiles
 
 @Suite("The files of a rule set")
 struct RuleSetLoaderTests {

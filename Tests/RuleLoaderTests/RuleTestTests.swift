@@ -6,6 +6,7 @@ import JSON
 import RuleLoader
 import Rules
 import Testing
+import YAMLFiles
 
 @Suite("What a test of rules says")
 struct RuleTestTests {

@@ -3,6 +3,7 @@ import Expressions
 import RuleLoader
 import Rules
 import Testing
+import YAMLFiles
 
 /// A rule, key by key.
 @Suite("What a rule says")

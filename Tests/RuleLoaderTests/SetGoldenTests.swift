@@ -2,6 +2,7 @@ import Diagnostics
 import Foundation
 import RuleLoader
 import Testing
+import YAMLFiles
 
 /// Each folder under `Golden/sets` is a rule set, with the expected diagnostics in a file beside it. `UPDATE_GOLDEN=1`
 /// rewrites these files. The entry file is the `home.yaml` at the smallest depth.

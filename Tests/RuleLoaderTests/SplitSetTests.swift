@@ -4,6 +4,7 @@ import RuleLoader
 import Rules
 import TestSupport
 import Testing
+import YAMLFiles
 
 /// The same set in one file, and in several files.
 @Suite("A set in several files")

@@ -1,6 +1,7 @@
 import Diagnostics
 import RuleLoader
 import Testing
+import YAMLFiles
 
 @Suite("What a step may not say")
 struct StepMistakeTests {

@@ -4,6 +4,7 @@ import JSON
 import RuleLoader
 import Rules
 import Testing
+import YAMLFiles
 
 @Suite("What a step says")
 struct StepTests {

@@ -2,12 +2,13 @@ import Diagnostics
 import Testing
 
 @testable import RuleLoader
+@testable import YAMLFiles
 
 @Suite("YAML as we read it")
 struct YAMLTests {
     private func composed(_ text: String) throws -> (root: YAMLNode?, diagnostics: [Diagnostic]) {
         let file = SourceFile(name: "a.yaml", text: Array(text.utf8))
-        var composer = YAMLComposer(try SourceText.reading(file).get())
+        var composer = YAMLComposer(try SourceText.reading(file).get(), .rules)
         let root = composer.compose()
         return (root, composer.diagnostics)
     }

@@ -4,6 +4,7 @@ import RuleLoader
 import RuleTesting
 import Rules
 import Testing
+import YAMLFiles
 
 @Suite("Rules whose clicks could be faster")
 struct FasterClicksTests {

@@ -3,6 +3,7 @@ import RuleLoader
 import RuleTesting
 import Rules
 import Testing
+import YAMLFiles
 
 /// Runs the tests of the rules that come with the program.
 @Suite("Rules that are shipped")

@@ -4,6 +4,7 @@ import RuleLoader
 import RuleTesting
 import Rules
 import Testing
+import YAMLFiles
 
 /// Days of a household on which the clock changes, as tests of the rules' own language: alarms, quiet hours, delays and resets.
 @Suite("Household days on which summer time begins and ends")

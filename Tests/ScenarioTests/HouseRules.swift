@@ -3,6 +3,7 @@ import Hub
 import RuleLoader
 import Rules
 import Testing
+import YAMLFiles
 
 /// The text of a rules file, and the rule set that the loader makes of it.
 struct HouseRules: Sendable, ExpressibleByStringLiteral {

@@ -38,18 +38,18 @@ extension Hub {
     mutating func feedReceived(
         _ topicName: String, _ payload: [UInt8], retained: Bool, brokerAge: Duration, at now: Instant
     ) -> Bool {
-        guard lifecycle.isRunning, let feed else { return false }
-        if retained, feed.leadership.missesClaims { advanceFeed(.leadership(.backlog), at: now) }
+        guard lifecycle.isRunning, feed != nil else { return false }
+        if retained, feed?.leadership.missesClaims == true { advanceFeed(.leadership(.backlog), at: now) }
         // The timer may be late, because the process was stopped.
-        if feed.leadership.hasLapsed(at: now) { advanceFeed(.leadership(.timerFired), at: now) }
-        if feed.leadership.filters.contains(topicName) {
+        if feed?.leadership.hasLapsed(at: now) == true { advanceFeed(.leadership(.timerFired), at: now) }
+        if feed?.leadership.filters.contains(topicName) == true {
             advanceFeed(
                 .leadership(.received(topicName: topicName, payload: payload, isRetained: retained)), at: now)
             return false
         }
         guard let topic = FeedTopic(topicName) else { return false }
-        if self.feed?.includes(site: topic.site) == true {
-            self.feed?.overhear(topic, payload)
+        if feed?.includes(site: topic.site) == true {
+            feed?.overhear(topic, payload)
             advanceFeed(
                 .source(.received(topicName: topicName, payload: payload, brokerAge: brokerAge)), at: now)
         }

@@ -1,3 +1,6 @@
+import ConfigurationLoader
+import YAMLFiles
+
 extension EditPlace {
     /// Looks for the mark in a node of a configuration, and describes its place.
     ///

@@ -1,7 +1,9 @@
 import ButtonModel
+import ConfigurationLoader
 import Diagnostics
 import Expressions
 package import Rules
+import YAMLFiles
 
 /// The texts that may be written at a position of a rules file or of a configuration, for completion.
 package struct EditPlace: Sendable {
@@ -82,7 +84,7 @@ package struct EditPlace: Sendable {
 
     private static func compose(_ octets: [UInt8]) -> YAMLNode? {
         guard case .success(let source) = SourceText.reading(SourceFile(name: "", text: octets)) else { return nil }
-        var composer = YAMLComposer(source)
+        var composer = YAMLComposer(source, .rules)
         return composer.compose()
     }
 

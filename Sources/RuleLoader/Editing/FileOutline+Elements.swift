@@ -1,6 +1,8 @@
+import ConfigurationLoader
 package import Diagnostics
 package import Expressions
 import JSON
+import YAMLFiles
 
 /// A key as the reference describes it, for completion and for hovering.
 package struct KeyDescription: Hashable, Sendable {

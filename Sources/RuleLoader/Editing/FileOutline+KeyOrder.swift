@@ -1,4 +1,5 @@
 package import Diagnostics
+import YAMLFiles
 
 /// A rule whose keys can be put into another order by moving lines.
 package struct RuleLines: Sendable {

@@ -1,4 +1,5 @@
 package import Diagnostics
+import YAMLFiles
 
 /// A rule in a file, for changes that an editor offers.
 package struct RuleInFile: Sendable {

@@ -1,4 +1,5 @@
 package import Diagnostics
+import YAMLFiles
 
 /// A scalar without a tag in one line of a file.
 package struct ScalarInFile: Sendable {

@@ -1,4 +1,6 @@
+import ConfigurationLoader
 package import Diagnostics
+import YAMLFiles
 
 /// The tree of a `tryck.yaml`.
 extension FileOutline {

@@ -1,4 +1,5 @@
 package import Diagnostics
+import YAMLFiles
 
 /// A declaration or a section of a file, for the outline that editors show.
 package struct FileSymbol: Sendable {

@@ -1,6 +1,7 @@
 package import Diagnostics
 package import Expressions
 import Rules
+package import YAMLFiles
 
 /// The tree of one rules file for an editor: its names, its declarations, and what stands at a position.
 ///
@@ -30,7 +31,7 @@ package struct FileOutline: Sendable {
     /// - Returns: `nil` if the file is not valid YAML.
     package init?(_ file: SourceFile) {
         guard case .success(let source) = SourceText.reading(file) else { return nil }
-        var composer = YAMLComposer(source)
+        var composer = YAMLComposer(source, .rules)
         guard let root = composer.compose() else { return nil }
         self.source = source
         self.root = root
@@ -70,7 +71,7 @@ package struct FileOutline: Sendable {
     /// The names in `secrets.yaml` with their places; empty if the file is not a mapping.
     package static func secrets(in file: SourceFile) -> [NameInFile] {
         guard case .success(let source) = SourceText.reading(file) else { return [] }
-        var composer = YAMLComposer(source)
+        var composer = YAMLComposer(source, .rules)
         guard let root = composer.compose(), case .mapping(let entries) = root.content else { return [] }
         return entries.map { entry in
             NameInFile(

@@ -1,5 +1,6 @@
 package import Diagnostics
 package import Expressions
+import YAMLFiles
 
 /// The kinds of names that a rule set declares and that its files refer to.
 package enum NameKind: String, CaseIterable, Hashable, Sendable {

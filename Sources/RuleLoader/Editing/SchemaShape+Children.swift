@@ -1,3 +1,5 @@
+import YAMLFiles
+
 /// The key of a mapping, and the shape of its value beside the keys that the mapping has.
 struct KeyShape {
     var key: MappingTable.Key

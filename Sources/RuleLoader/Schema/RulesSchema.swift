@@ -1,5 +1,6 @@
 package import JSON
 package import Rules
+import YAMLFiles
 
 /// The JSON Schema of the rule language for editors, made from the `MappingTable`s that the loader uses.
 ///

@@ -1,6 +1,7 @@
 import Gestures
 import JSON
 import Rules
+import YAMLFiles
 
 /// A kind of mapping in a rules file. The schema defines each kind once, under its name, and refers to the definition.
 enum SchemaMapping: Hashable, Sendable {

@@ -1,5 +1,6 @@
 import Expressions
 import JSON
+import YAMLFiles
 
 extension SchemaShape {
     /// The shape in words for people, such as ``one or many of `click`, `hold` ``.

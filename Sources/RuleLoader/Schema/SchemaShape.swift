@@ -1,3 +1,5 @@
+import YAMLFiles
+
 /// The shape of a key's value in the JSON Schema. Expressions and duplicate keys are left to the loader.
 indirect enum SchemaShape: Sendable {
     /// Any scalar. Editors read `payload: 10` as a number, so text is a text, a number or a boolean.

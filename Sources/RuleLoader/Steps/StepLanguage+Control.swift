@@ -1,5 +1,6 @@
 import JSON
 import Rules
+import YAMLFiles
 
 // Steps that control the run, or rules. Their readers are in `RuleSetReader+StepValues.swift`,
 // `RuleSetReader+StepBranches.swift` and `RuleSetReader+WaitFor.swift`.

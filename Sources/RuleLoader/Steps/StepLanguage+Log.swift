@@ -2,6 +2,7 @@ import ButtonModel
 import Expressions
 import JSON
 import Rules
+import YAMLFiles
 
 extension StepLanguage {
     static let log = StepLanguage(

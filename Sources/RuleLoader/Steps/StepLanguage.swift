@@ -1,4 +1,5 @@
 import Rules
+import YAMLFiles
 
 /// The syntax of one kind of step in rule files, and of its effect in their tests. The reader, the JSON Schema and
 /// `rules/README.md` follow it.

@@ -4,6 +4,7 @@ import LanguageServer
 import Platform
 import RuleLoader
 import Setup
+import YAMLFiles
 
 /// Asks the language server about one draft. The server is a value, which lives for one question.
 struct DraftEditor {

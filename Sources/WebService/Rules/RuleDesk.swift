@@ -1,10 +1,10 @@
 import Diagnostics
 package import JSON
-import RuleLoader
 import RuleTesting
 import Rules
 package import Setup
 import Synchronization
+import YAMLFiles
 
 /// Answers what the page asks about rule files. All calls read the disk and compute, so they are made off the threads that serve
 /// the page.

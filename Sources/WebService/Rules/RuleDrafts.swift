@@ -1,7 +1,8 @@
 import Platform
-package import RuleLoader
+import RuleLoader
 package import Rules
 package import Setup
+package import YAMLFiles
 
 /// Texts of rule files that are not on the disk, by the names of the files in their set.
 package typealias RuleDrafts = [String: [UInt8]]
@@ -46,11 +47,11 @@ package struct DraftLoader: Sendable {
     /// - Returns: `nil` if there is no entry file.
     package func load(_ drafts: RuleDrafts, _ view: View) -> DraftedRules? {
         guard case .files(let found) = RuleFiles.file("\(folder)/\(entry)"), let file = found.first else { return nil }
-        var inputs = rules.files.loadEnvironment(in: folder)
-        inputs.secrets?.name = "secrets.yaml"
-        inputs.hasPlaceholders = view == .withoutSecrets
-        inputs.forbiddenSteps = rules.forbiddenSteps
-        inputs.hasNoBroker = rules.hasNoBroker
+        var inputs = LoadInputs(
+            rules.files.loadEnvironment(in: folder), forbiddenSteps: rules.forbiddenSteps,
+            hasNoBroker: rules.hasNoBroker)
+        inputs.common.secrets?.name = "secrets.yaml"
+        inputs.common.hasPlaceholders = view == .withoutSecrets
         let zones = ZoneFiles()
         inputs.systemTimeZone = zones.system(rules.files.environment["TZ"]).map {
             LoadInputs.ZoneFile(name: $0.name, octets: $0.octets)

@@ -3,6 +3,7 @@ import Expressions
 import Gestures
 import RuleLoader
 import Rules
+import YAMLFiles
 
 extension FuzzTarget {
     /// Arbitrary events of buttons, broker, programs, users and restarts: a run starts once, acts only before its end,

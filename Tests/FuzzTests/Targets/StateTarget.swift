@@ -4,6 +4,7 @@ import JSON
 import MQTTTopics
 import RuleLoader
 import Rules
+import YAMLFiles
 
 @testable import Hub
 

@@ -1,9 +1,11 @@
+import ConfigurationLoader
 import Diagnostics
 import Edges
 import JSON
 import Platform
 import RuleLoader
 import Setup
+import YAMLFiles
 
 extension FuzzTarget {
     static let json = FuzzTarget(name: "json") { octets throws(BrokenPromise) in
@@ -21,7 +23,7 @@ extension FuzzTarget {
     }
 
     static let configuration = FuzzTarget(name: "configuration") { octets throws(BrokenPromise) in
-        let loaded = FileLoader.configuration(SourceFile(name: "tryck.yaml", text: octets), in: environment)
+        let loaded = FileLoader.configuration(SourceFile(name: "tryck.yaml", text: octets), in: environment.common)
         try judge(octets, loaded.value == nil, loaded.diagnostics)
     }
 

@@ -1,4 +1,5 @@
 import JSON
+import YAMLFiles
 
 @testable import RuleLoader
 

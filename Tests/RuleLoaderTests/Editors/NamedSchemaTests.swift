@@ -1,6 +1,7 @@
 import JSON
 import Rules
 import Testing
+import YAMLFiles
 
 @testable import RuleLoader
 

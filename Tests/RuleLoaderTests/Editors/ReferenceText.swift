@@ -1,7 +1,9 @@
+import ConfigurationLoader
 import Expressions
 import Foundation
 import JSON
 import Rules
+import YAMLFiles
 
 @testable import RuleLoader
 

@@ -4,6 +4,7 @@ import JSON
 import Rules
 import TestSupport
 import Testing
+import YAMLFiles
 
 @testable import RuleLoader
 
@@ -92,7 +93,7 @@ struct SchemaTests {
         for _ in 0..<40 {
             let path = try #require(paths.randomElement(using: &generator))
             let file = try Project.file(path)
-            let root = try #require(Document(file, in: SchemaCorpus.environment).root)
+            let root = try #require(Document(file, in: SchemaCorpus.environment.common, .rules).root)
             let node = try #require(SchemaTests.replaceable(in: root).randomElement(using: &generator))
             let word = try #require(SchemaTests.words.randomElement(using: &generator))
             guard let text = SchemaTests.replacing(node, in: file.text, with: word) else { continue }

@@ -1,5 +1,6 @@
 import Diagnostics
 import RuleLoader
+import YAMLFiles
 
 /// The rules that a reload finds.
 enum StoryRules: String, CaseIterable, Hashable, Sendable {

@@ -2,6 +2,7 @@ import ButtonModel
 import Diagnostics
 import Expressions
 import Settings
+import YAMLFiles
 
 extension MappingTable {
     static let simulatorFile = MappingTable(
@@ -23,7 +24,7 @@ extension MappingTable {
 
 enum SimulatorReader {
     static func load(_ file: SourceFile) -> LoadResult<[SimulatorButton]> {
-        let document = Document(file, in: LoadInputs())
+        let document = Document(file, in: FileInputs(), FileLanguage(file: .simulatorFile))
         var checker = document.checker
         var buttons: [SimulatorButton] = []
         if let root = document.root, let fields = checker.fields(root, .simulatorFile),

@@ -1,10 +1,10 @@
-import Diagnostics
-import Expressions
+package import Diagnostics
+package import Expressions
 
 /// The content of `secrets.yaml`, a flat mapping of name to text. It is read once for all files of a set, and only if
 /// one of them contains a `!secret`.
-struct Secrets {
-    enum Lookup {
+package struct Secrets {
+    package enum Lookup {
         case found(String)
         case missing(hint: Hint?)
         /// There is a file, and this user may not read it.
@@ -23,7 +23,7 @@ struct Secrets {
     private var isHidden = false
 
     /// The values of these names, with what stands for them in recordings.
-    func placeholders(of names: Set<String>) -> [String: String] {
+    package func placeholders(of names: Set<String>) -> [String: String] {
         var placeholders: [String: String] = [:]
         for (name, value) in values where !value.isEmpty && names.contains(name) {
             let placeholder = Checker.placeholder(of: name)
@@ -34,7 +34,7 @@ struct Secrets {
 
     /// The names that may follow `!secret` in a text, which may be no YAML, so that several places may be the end of a name. Together
     /// they are not much longer than the text.
-    static func names(in text: [UInt8]) -> Set<String> {
+    package static func names(in text: [UInt8]) -> Set<String> {
         var names: Set<String> = []
         var rest = text[...]
         while let tag = rest.firstIndex(of: UInt8(ascii: "!")) {
@@ -84,17 +84,20 @@ struct Secrets {
         return String(decoding: octets, as: UTF8.self)
     }
 
+    /// The names are the keys, so that the table has none.
+    private static let table = MappingTable(name: "secrets.yaml", keys: [])
+
     /// No secrets, for files without a `!secret`.
     init() {}
 
-    init(in environment: LoadInputs) {
+    package init(in environment: FileInputs) {
         isHidden = environment.areSecretsHidden
         guard let file = environment.secrets, !environment.hasPlaceholders else { return }
         hasFile = true
         fileName = file.name
         var withoutSecrets = environment
         withoutSecrets.secrets = nil
-        var document = Document(file, in: withoutSecrets)
+        var document = Document(file, in: withoutSecrets, FileLanguage(file: Secrets.table))
         if file.isReadableByOthers {
             diagnostics = [
                 Diagnostic(
@@ -107,7 +110,7 @@ struct Secrets {
         diagnostics += document.checker.diagnostics.map { $0.withoutContent }
     }
 
-    func value(of name: String) -> Lookup {
+    package func value(of name: String) -> Lookup {
         guard hasFile else {
             return isHidden
                 ? .hidden
@@ -146,7 +149,7 @@ struct Secrets {
 
 extension Diagnostic {
     /// The diagnostic without the line of the file, and without the words that some messages quote from it.
-    var withoutContent: Diagnostic {
+    package var withoutContent: Diagnostic {
         var diagnostic = self
         diagnostic.isConfidential = true
         diagnostic.changes = []

@@ -1,5 +1,6 @@
 import Expressions
 import Settings
+import YAMLFiles
 
 // Reads `uplink:`, which makes this machine a site of an engine.
 extension ConfigurationReader {

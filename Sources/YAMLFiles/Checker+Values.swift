@@ -1,8 +1,8 @@
-import Diagnostics
-import Expressions
+package import Diagnostics
+package import Expressions
 
 extension Checker {
-    mutating func value(_ node: YAMLNode, _ type: ValueType, key: String) -> CheckedMapping.Value? {
+    package mutating func value(_ node: YAMLNode, _ type: ValueType, key: String) -> CheckedMapping.Value? {
         switch type {
         case .template, .anything: .node
         case .text(let templates): text(node, key: key, templates).map(CheckedMapping.Value.text)
@@ -35,15 +35,29 @@ extension Checker {
         }
     }
 
+    /// Reports E407 and returns true when the value of `key` holds a template.
+    mutating func refusesTemplate(_ node: YAMLNode, key: String) -> Bool {
+        guard node.holdsTemplate else { return false }
+        refuse("E407", templateIn: node, "no template is allowed in \"\(key)\"")
+        return true
+    }
+
+    /// Reports an error at the opening braces of a template in a node that allows none.
+    package mutating func refuse(_ code: String, templateIn node: YAMLNode, _ message: String, hint: Hint? = nil) {
+        let mark = node.scalar?.contains("{{") == true ? "{{" : "{%"
+        let start = position(of: mark, in: node)
+        error(code, from: start, to: start.advanced(by: 2), alias: node.alias, message, hint: hint)
+    }
+
     /// Reads a keyword or a declared name, in which tags and templates are refused.
-    mutating func plainText(_ node: YAMLNode, key: String, wanted: String) -> String? {
+    package mutating func plainText(_ node: YAMLNode, key: String, wanted: String) -> String? {
         guard let (text, _) = plainScalar(node, key: key, wanted: wanted),
             !rejectsTemplate(text, node, key: key, .areForbidden)
         else { return nil }
         return text
     }
 
-    func kind(of node: YAMLNode) -> String {
+    package func kind(of node: YAMLNode) -> String {
         switch node.content {
         case .sequence: "a list"
         case .mapping: "a mapping"
@@ -54,7 +68,7 @@ extension Checker {
     // MARK: Text
 
     /// Reads any scalar as text and resolves its tag: `!literal`, `!secret` or `!env_var`.
-    mutating func text(
+    package mutating func text(
         _ node: YAMLNode, key: String, _ templates: ValueType.Templates, code: String = "E203"
     ) -> LoadedText? {
         guard case .scalar(let written, _) = node.content else {
@@ -149,7 +163,7 @@ extension Checker {
 
     // MARK: Words and numbers
 
-    mutating func boolean(_ node: YAMLNode, key: String, code: String = "E203") -> Bool? {
+    package mutating func boolean(_ node: YAMLNode, key: String, code: String = "E203") -> Bool? {
         guard let (text, style) = plainScalar(node, key: key, wanted: "true or false", code: code) else { return nil }
         switch (text, style) {
         case ("true", .plain): return true
@@ -169,7 +183,7 @@ extension Checker {
         return nil
     }
 
-    mutating func integer(
+    package mutating func integer(
         _ node: YAMLNode, key: String, _ range: ClosedRange<Int>, code: String = "E203"
     ) -> Int? {
         guard let (text, style) = plainScalar(node, key: key, wanted: "a whole number", code: code) else { return nil }
@@ -201,7 +215,7 @@ extension Checker {
         return value
     }
 
-    mutating func number(
+    package mutating func number(
         _ node: YAMLNode, key: String, _ range: ClosedRange<Double>, code: String = "E203"
     ) -> Double? {
         guard let (text, style) = plainScalar(node, key: key, wanted: "a number", code: code) else { return nil }
@@ -226,7 +240,7 @@ extension Checker {
         return value
     }
 
-    mutating func duration(_ node: YAMLNode, key: String, _ range: ClosedRange<Duration>) -> Duration? {
+    package mutating func duration(_ node: YAMLNode, key: String, _ range: ClosedRange<Duration>) -> Duration? {
         if case .mapping(let entries) = node.content {
             let hint = DurationText.meant(by: entries).map(Hint.write) ?? "write 10s, 500ms or 1h30m"
             error("E206", at: node, "\"\(key)\" must be a duration, not a mapping", hint: hint)
@@ -247,7 +261,7 @@ extension Checker {
         }
     }
 
-    mutating func oneOf(_ node: YAMLNode, key: String, _ words: [String], planned: [String] = []) -> String? {
+    package mutating func oneOf(_ node: YAMLNode, key: String, _ words: [String], planned: [String] = []) -> String? {
         guard let (text, _) = plainScalar(node, key: key, wanted: Checker.list(words)) else { return nil }
         if words.contains(text) { return text }
         if planned.contains(text) {
@@ -262,7 +276,7 @@ extension Checker {
     }
 
     /// Joins words for a message: `a, b or c`.
-    static func list(_ words: [String]) -> String {
+    package static func list(_ words: [String]) -> String {
         guard words.count > 1, let last = words.last else { return words.first ?? "" }
         return words.dropLast().joined(separator: ", ") + " or " + last
     }
@@ -275,7 +289,7 @@ extension Checker {
     }
 
     /// Returns whether a name may be declared, and reports E209 if not. W709 warns of a plain `y` or `n`.
-    mutating func checkName(
+    package mutating func checkName(
         _ text: String, isPlain: Bool, from start: SourcePosition, to end: SourcePosition, alias: YAMLNode.Alias? = nil
     ) -> Bool {
         if let meaning = NameRules.otherMeaning(of: text) {
@@ -307,14 +321,14 @@ extension Checker {
     }
 }
 
-enum NameRules {
-    static let reserved: Set<String> = [
+package enum NameRules {
+    package static let reserved: Set<String> = [
         "any", "all", "none", "and", "or", "not", "in", "if", "else", "trigger", "states", "variables", "buttons",
         "rules", "results", "inputs", "error", "now", "sun", "broker", "repeat",
     ]
 
     /// True if `checkName` accepts the text without an error.
-    static func isDeclarable(_ text: String) -> Bool {
+    package static func isDeclarable(_ text: String) -> Bool {
         isName(text) && !reserved.contains(text) && otherMeaning(of: text) == nil
     }
 
@@ -324,7 +338,7 @@ enum NameRules {
     }
 
     /// The value that YAML 1.1 reads from a plain scalar, such as `true` from `yes`; `nil` when it reads a text.
-    static func otherMeaning(of text: String) -> String? {
+    package static func otherMeaning(of text: String) -> String? {
         switch text.lowercased() {
         case "true", "yes", "on": "true"
         case "false", "no", "off": "false"

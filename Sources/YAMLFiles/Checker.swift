@@ -1,25 +1,26 @@
-import Diagnostics
-import Expressions
+package import Diagnostics
+package import Expressions
 
 /// Reads typed values from the tree of one file and collects diagnostics. The content of a faulty node is not checked,
 /// so that one mistake gives one message.
-struct Checker {
-    let source: SourceText
-    var environment: LoadInputs
+package struct Checker {
+    package let source: SourceText
+    package let environment: FileInputs
+    private let language: FileLanguage
     let secrets: Secrets
-    private(set) var diagnostics: [Diagnostic]
-    private(set) var hasErrors: Bool
+    package private(set) var diagnostics: [Diagnostic]
+    package private(set) var hasErrors: Bool
     /// The values of all `!secret` and `!env_var` in the file.
-    private(set) var confidential: Set<String> = []
+    package private(set) var confidential: Set<String> = []
     /// The placeholders of these values (`RuleSet.placeholders`). If a value has two names, the first in alphabetical order counts.
-    private(set) var placeholders: [String: String] = [:]
+    package private(set) var placeholders: [String: String] = [:]
     /// The values of `confidential` that `!secret` gives.
-    private(set) var secretValues: Set<String> = []
+    package private(set) var secretValues: Set<String> = []
     /// The confidential values as messages would show them, split at quotation marks, for `masked`.
     private var confidentialWords: Set<String> = []
     private var reported: Set<ReportKey> = []
     /// The warning W702 for each program named without a slash, reported later if the program is not found.
-    private(set) var programs: [String: Diagnostic] = [:]
+    package private(set) var programs: [String: Diagnostic] = [:]
 
     private struct ReportKey: Hashable {
         var start: SourcePosition
@@ -33,13 +34,14 @@ struct Checker {
     static let maximumReports = 10_000
 
     /// False after `maximumExactReports`.
-    var reportsExactly: Bool { diagnostics.count < Checker.maximumExactReports }
+    package var reportsExactly: Bool { diagnostics.count < Checker.maximumExactReports }
 
     /// - Parameter diagnostics: those from parsing the YAML of the file and from reading `secrets.yaml`.
     init(
-        _ source: SourceText, in environment: LoadInputs, secrets: Secrets = Secrets(),
+        _ source: SourceText, in environment: FileInputs, _ language: FileLanguage, secrets: Secrets = Secrets(),
         diagnostics: [Diagnostic] = []
     ) {
+        self.language = language
         self.source = source
         self.environment = environment
         self.secrets = secrets
@@ -63,17 +65,17 @@ struct Checker {
     static func placeholder(of name: String) -> String { "***\(name)***" }
 
     /// The text that identifies a button, in place of the placeholder that stands for it.
-    func identity(_ text: String) -> String { environment.identities[text] ?? text }
+    package func identity(_ text: String) -> String { environment.identities[text] ?? text }
 
     /// True if a text stands for a value that is not available, so that its form cannot be checked.
-    func isPlaceholder(_ text: String) -> Bool { environment.hasPlaceholders && confidential.contains(text) }
+    package func isPlaceholder(_ text: String) -> Bool { environment.hasPlaceholders && confidential.contains(text) }
 
     // MARK: Mappings
 
     /// Checks a mapping against its table and reads its values. Returns `nil` when the node is not a mapping.
     ///
     /// - Parameter owner: what messages about missing keys call this mapping: `"publish"`, `rule "x"`.
-    mutating func fields(_ node: YAMLNode, _ table: MappingTable, owner: Owner? = nil) -> CheckedMapping? {
+    package mutating func fields(_ node: YAMLNode, _ table: MappingTable, owner: Owner? = nil) -> CheckedMapping? {
         guard case .mapping(let entries) = node.content else {
             if case .invalid = node.content { return nil }
             let owner = owner.map { description(of: $0) } ?? table.name
@@ -103,13 +105,13 @@ struct Checker {
     }
 
     /// The name of a mapping in messages about its keys. Its text is built only when there is a message.
-    struct Owner: ExpressibleByStringInterpolation {
+    package struct Owner: ExpressibleByStringInterpolation {
         var kind: String
         var name: String?
 
-        init(stringLiteral kind: String) { self.kind = kind }
+        package init(stringLiteral kind: String) { self.kind = kind }
 
-        init(_ kind: String, named name: String?) {
+        package init(_ kind: String, named name: String?) {
             self.kind = name == nil ? "a " + kind : kind
             self.name = name
         }
@@ -121,7 +123,7 @@ struct Checker {
     }
 
     /// Reports a missing required key (E202) at the first key of its mapping.
-    mutating func missing(_ key: String, in fields: CheckedMapping, owner: String, or others: String = "") {
+    package mutating func missing(_ key: String, in fields: CheckedMapping, owner: String, or others: String = "") {
         let (start, end) = firstKey(of: fields.node)
         error(
             "E202", from: start, to: end, alias: fields.node.alias, "\(owner) has no \"\(key)\"\(others)",
@@ -130,7 +132,7 @@ struct Checker {
                 key == "version" ? [source.versionLine(at: start)] : []))
     }
 
-    func firstKey(of node: YAMLNode) -> (SourcePosition, SourcePosition) {
+    package func firstKey(of node: YAMLNode) -> (SourcePosition, SourcePosition) {
         if case .mapping(let entries) = node.content, let first = entries.first {
             return (first.key.start, first.key.end)
         }
@@ -193,7 +195,7 @@ struct Checker {
 
     private func hint(forMisplaced entry: YAMLNode.Entry, of node: YAMLNode, _ table: MappingTable) -> Hint? {
         let key = entry.key
-        guard let place = MappingTable.place(ofMisplacedKey: key.text, in: table.name) else { return nil }
+        guard let place = language.place(key.text, table.name) else { return nil }
         var changes: [Hint.Change] = []
         switch place {
         case .besideMapping: changes = movingOut(key, entry.value, of: node)
@@ -209,7 +211,7 @@ struct Checker {
     ///
     /// - Parameter isKey: whether a text is a key of the mapping. In an entry without a value, any word is taken as one.
     /// - Returns: the key that was meant; `nil` if no space is missing.
-    mutating func reportsMissingSpace(
+    package mutating func reportsMissingSpace(
         _ entry: YAMLNode.Entry, keys isKey: (String) -> Bool = { _ in false }
     ) -> String? {
         let key = entry.key
@@ -221,7 +223,7 @@ struct Checker {
     }
 
     /// Reports a plain text such as `log:hello` in place of a mapping, and returns whether it is one.
-    mutating func reportsMissingSpace(_ node: YAMLNode, keys isKey: (String) -> Bool = { _ in true }) -> Bool {
+    package mutating func reportsMissingSpace(_ node: YAMLNode, keys isKey: (String) -> Bool = { _ in true }) -> Bool {
         guard case .scalar(let text, .plain) = node.content, node.tag == nil, let colon = MissingSpace.colon(in: text),
             isKey(String(text[..<colon]))
         else { return false }
@@ -230,7 +232,7 @@ struct Checker {
     }
 
     /// Reports a node where a mapping is needed: E101 for a text such as `topic:a`, and anything else with this message.
-    mutating func noMapping(_ code: String, at node: YAMLNode, _ message: String, hint: Hint? = nil) {
+    package mutating func noMapping(_ code: String, at node: YAMLNode, _ message: String, hint: Hint? = nil) {
         if !reportsMissingSpace(node) { error(code, at: node, message, hint: hint) }
     }
 
@@ -248,7 +250,7 @@ struct Checker {
     }
 
     /// Reports E114 and returns true when a key has no value.
-    mutating func reportsNull(_ entry: YAMLNode.Entry, hint: Hint? = nil) -> Bool {
+    package mutating func reportsNull(_ entry: YAMLNode.Entry, hint: Hint? = nil) -> Bool {
         guard entry.value.isNull else { return false }
         let rest = reportsExactly ? source.text(from: entry.key.end) : nil
         let skipped = rest?.prefix { $0 == ":" || $0 == " " || $0 == "\t" }.count ?? 0
@@ -264,7 +266,7 @@ struct Checker {
     }
 
     /// Reports E114 and returns true when an entry of a list has no value.
-    mutating func reportsNullEntry(_ node: YAMLNode, hint: Hint? = nil) -> Bool {
+    package mutating func reportsNullEntry(_ node: YAMLNode, hint: Hint? = nil) -> Bool {
         guard node.isNull else { return false }
         error(
             "E114", from: node.start, to: node.start.advanced(by: 1), alias: node.alias, "this entry has no value",
@@ -274,7 +276,7 @@ struct Checker {
 
     /// The entries of a list, or the node itself when it is no list. Reports an empty list (`emptyCode`) and entries
     /// without a value (E114).
-    mutating func oneOrMany(_ node: YAMLNode, emptyCode: String = "E212", empty message: String) -> [YAMLNode] {
+    package mutating func oneOrMany(_ node: YAMLNode, emptyCode: String = "E212", empty message: String) -> [YAMLNode] {
         guard case .sequence(let nodes) = node.content else { return [node] }
         if nodes.isEmpty { error(emptyCode, from: node.start, to: node.start.advanced(by: 1), message) }
         guard nodes.contains(where: \.isNull) else { return nodes }
@@ -283,30 +285,30 @@ struct Checker {
 
     // MARK: Reports
 
-    mutating func error(_ code: String, at node: YAMLNode, _ message: String, hint: Hint? = nil) {
+    package mutating func error(_ code: String, at node: YAMLNode, _ message: String, hint: Hint? = nil) {
         error(code, from: node.start, to: node.end, alias: node.alias, message, hint: hint)
     }
 
-    mutating func error(_ code: String, at key: YAMLNode.Key, _ message: String, hint: Hint? = nil) {
+    package mutating func error(_ code: String, at key: YAMLNode.Key, _ message: String, hint: Hint? = nil) {
         error(code, from: key.start, to: key.end, alias: key.alias, message, hint: hint)
     }
 
-    mutating func error(
+    package mutating func error(
         _ code: String, from start: SourcePosition, to end: SourcePosition, alias: YAMLNode.Alias? = nil,
         _ message: String, hint: Hint? = nil, notes: [Diagnostic.Note] = []
     ) {
         add(.error, code, start, end, alias, message, hint, notes)
     }
 
-    mutating func warning(_ code: String, at key: YAMLNode.Key, _ message: String, hint: Hint? = nil) {
+    package mutating func warning(_ code: String, at key: YAMLNode.Key, _ message: String, hint: Hint? = nil) {
         add(.warning, code, key.start, key.end, key.alias, message, hint, [])
     }
 
-    mutating func warning(_ code: String, at node: YAMLNode, _ message: String, hint: Hint? = nil) {
+    package mutating func warning(_ code: String, at node: YAMLNode, _ message: String, hint: Hint? = nil) {
         add(.warning, code, node.start, node.end, node.alias, message, hint, [])
     }
 
-    mutating func warning(
+    package mutating func warning(
         _ code: String, from start: SourcePosition, to end: SourcePosition, _ message: String, hint: Hint? = nil
     ) {
         add(.warning, code, start, end, nil, message, hint, [])
@@ -314,7 +316,7 @@ struct Checker {
 
     /// Records a program to look for, with the warning for the case that it is not found (W702). Only the first mention
     /// of a program is recorded.
-    mutating func mention(program name: String, at node: YAMLNode) {
+    package mutating func mention(program name: String, at node: YAMLNode) {
         guard programs[name] == nil else { return }
         let before = diagnostics.count
         warning(
@@ -357,13 +359,13 @@ struct Checker {
     }
 
     /// The change of a key into another, for a hint; none after many messages.
-    func changes(of key: YAMLNode.Key?, into text: String) -> [Hint.Change] {
+    package func changes(of key: YAMLNode.Key?, into text: String) -> [Hint.Change] {
         guard let key, reportsExactly else { return [] }
         return [Hint.Change(source.octets(from: key.start, to: key.end), text)]
     }
 
     /// The change of a key and its value, for a hint; none after many messages, and if an alias has the value.
-    func changes(of key: YAMLNode.Key?, with value: YAMLNode, into text: String) -> [Hint.Change] {
+    package func changes(of key: YAMLNode.Key?, with value: YAMLNode, into text: String) -> [Hint.Change] {
         guard let key, reportsExactly, key.start < value.end,
             key.alias == nil && value.alias == nil
         else { return [] }
@@ -371,18 +373,18 @@ struct Checker {
     }
 
     /// The change of an entry that a mapping may have, for a hint; none if it is not written.
-    func changes(ofEntry name: String, in fields: CheckedMapping, into text: String) -> [Hint.Change] {
+    package func changes(ofEntry name: String, in fields: CheckedMapping, into text: String) -> [Hint.Change] {
         fields.node(name).map { changes(of: fields.key(name), with: $0, into: text) } ?? []
     }
 
     /// The insertion of an entry before a key of its mapping, for a hint; none after many messages.
-    func insertion(of entry: String, before key: SourcePosition) -> [Hint.Change] {
+    package func insertion(of entry: String, before key: SourcePosition) -> [Hint.Change] {
         guard reportsExactly else { return [] }
         return [Hint.Change(source.octets(from: key, to: key), entry + entrySeparator(before: key))]
     }
 
     /// What separates an entry from the next one, where a key of their mapping is.
-    func entrySeparator(before key: SourcePosition) -> String {
+    package func entrySeparator(before key: SourcePosition) -> String {
         let before = source.octets(before: key)
         // In brackets, a key follows another in the same line, or a comma or a bracket.
         let blanks: [UInt8] = [0x20, 0x0A, 0x0D]
@@ -394,27 +396,27 @@ struct Checker {
     }
 
     /// The hint of a problem of an expression, with its changes in the file; without changes after many messages.
-    func hint(_ hint: Hint, about range: Range<Int>, in node: YAMLNode) -> Hint {
+    package func hint(_ hint: Hint, about range: Range<Int>, in node: YAMLNode) -> Hint {
         guard reportsExactly else { return Hint(hint.sentence) }
         return source.hint(hint, about: range, in: node)
     }
 
-    func nearest(to name: String, among candidates: @autoclosure () -> some Sequence<String>) -> String? {
+    package func nearest(to name: String, among candidates: @autoclosure () -> some Sequence<String>) -> String? {
         guard reportsExactly else { return nil }
         return Suggestions.nearest(to: name, among: candidates())
     }
 
     /// The position of `mark` inside a node; the node's start when `maximumExactReports` is reached or the mark is not
     /// found.
-    func position(of mark: String, in node: YAMLNode) -> SourcePosition {
+    package func position(of mark: String, in node: YAMLNode) -> SourcePosition {
         guard reportsExactly else { return node.start }
         return source.find(mark, from: node.start, to: node.end) ?? node.start
     }
 
-    func shown(_ text: LoadedText) -> String { text.isSecret ? "***" : shown(text.string) }
+    package func shown(_ text: LoadedText) -> String { text.isSecret ? "***" : shown(text.string) }
 
     /// A text of the file as messages show it: on one line, at most 60 scalars long.
-    static func shown(_ text: String) -> String {
+    package static func shown(_ text: String) -> String {
         var short = ""
         for scalar in text.unicodeScalars.prefix(60) {
             let isControl = scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value)
@@ -423,10 +425,10 @@ struct Checker {
         return text.unicodeScalars.count > 60 ? short + "…" : short
     }
 
-    func shown(_ text: String) -> String { Checker.shown(text) }
+    package func shown(_ text: String) -> String { Checker.shown(text) }
 
     /// The value of a node as messages show it: `***` for `!secret` and `!env_var`.
-    func shown(_ text: String, of node: YAMLNode) -> String {
+    package func shown(_ text: String, of node: YAMLNode) -> String {
         node.tag == nil || node.tag == .literal ? shown(text) : "***"
     }
 }

@@ -1,16 +1,16 @@
-import Diagnostics
+package import Diagnostics
 
 /// The text of one file, checked to be valid, and the positions of its lines.
-struct SourceText: Sendable {
+package struct SourceText: Sendable {
     static let maximumSize = 16 << 20
     /// The octets of a line that messages examine.
     private static let maximumExcerpt = 4096
     /// The octets of a node that `find` searches.
     private static let maximumSearch = 1 << 20
 
-    let name: String
+    package let name: String
     /// UTF-8 without a byte order mark.
-    let octets: [UInt8]
+    package let octets: [UInt8]
     private let lines: LineStarts
     /// The position after the last character.
     private let end: SourcePosition
@@ -26,7 +26,7 @@ struct SourceText: Sendable {
     static func empty(named name: String) -> SourceText { SourceText(name: name, octets: [], lines: LineStarts()) }
 
     /// Checks the text of a file. Fails if it is too long (E112) or not text (E110).
-    static func reading(_ file: SourceFile) -> Result<SourceText, SourceFault> {
+    package static func reading(_ file: SourceFile) -> Result<SourceText, SourceFault> {
         guard file.text.count <= maximumSize else {
             return .failure(SourceFault(code: "E112", message: "longer than 16 MiB", position: .start))
         }
@@ -51,16 +51,16 @@ struct SourceText: Sendable {
         return .success(SourceText(name: file.name, octets: octets, lines: lines))
     }
 
-    var lineCount: Int { lines.count }
+    package var lineCount: Int { lines.count }
 
     /// The octets of a line without its line end; empty for a line that does not exist.
-    func line(_ number: Int) -> ArraySlice<UInt8> {
+    package func line(_ number: Int) -> ArraySlice<UInt8> {
         guard number >= 1, number <= lineCount else { return [] }
         return octets[lines.start(of: number, in: octets)...].firstLine
     }
 
     /// The rest of a line from a position on, at most `maximumExcerpt` octets of it.
-    func text(from position: SourcePosition) -> Substring.UnicodeScalarView {
+    package func text(from position: SourcePosition) -> Substring.UnicodeScalarView {
         let rest = octets[offset(of: position)...]
         var excerpt = rest.prefix(SourceText.maximumExcerpt).firstLine
         if excerpt.count == SourceText.maximumExcerpt {
@@ -72,11 +72,11 @@ struct SourceText: Sendable {
     }
 
     /// The position, or the end of the text if that comes first: libyaml's last marks may lie on a line after the text.
-    func clamped(_ position: SourcePosition) -> SourcePosition { position.line > lineCount ? end : position }
+    package func clamped(_ position: SourcePosition) -> SourcePosition { position.line > lineCount ? end : position }
 
     /// The position of the first `wanted` between two positions; `nil` when the first `maximumSearch` octets do not
     /// contain it.
-    func find(_ wanted: String, from start: SourcePosition, to end: SourcePosition) -> SourcePosition? {
+    package func find(_ wanted: String, from start: SourcePosition, to end: SourcePosition) -> SourcePosition? {
         guard start < end else { return nil }
         let wanted = Array(wanted.utf8)
         var rest = octets[offset(of: start)..<max(offset(of: start), offset(of: end))].prefix(SourceText.maximumSearch)
@@ -125,10 +125,10 @@ struct SourceText: Sendable {
         }
     }
 
-    func position(of offset: Int) -> SourcePosition { lines.position(of: offset, in: octets) }
+    package func position(of offset: Int) -> SourcePosition { lines.position(of: offset, in: octets) }
 
     /// The offset of a position. A position after the end of its line has the offset of that end.
-    func offset(of position: SourcePosition) -> Int {
+    package func offset(of position: SourcePosition) -> Int {
         guard position.line >= 1, position.line <= lineCount else { return octets.count }
         let start = lines.start(of: position.line, in: octets)
         return octets[start...].dropScalars(position.column - 1).startIndex
@@ -136,14 +136,14 @@ struct SourceText: Sendable {
 }
 
 /// Why the text of a file cannot be read.
-struct SourceFault: Error {
+package struct SourceFault: Error {
     var code: String
     var message: String
     var position: SourcePosition
 }
 
 extension SourcePosition {
-    static let start = SourcePosition(line: 1, column: 1)
+    package static let start = SourcePosition(line: 1, column: 1)
 
-    func advanced(by columns: Int) -> SourcePosition { SourcePosition(line: line, column: column + columns) }
+    package func advanced(by columns: Int) -> SourcePosition { SourcePosition(line: line, column: column + columns) }
 }

@@ -1,11 +1,11 @@
-import Diagnostics
-import Expressions
+package import Diagnostics
+package import Expressions
 
 /// Changes of the text for hints that do more than replace what a message is about. There are none after many messages, and for
 /// what an alias has.
 extension Checker {
     /// The text of a scalar as it is written; `nil` for several lines, tags and anchors.
-    func written(_ node: YAMLNode) -> String? {
+    package func written(_ node: YAMLNode) -> String? {
         guard node.scalar != nil, node.tag == nil, node.alias == nil, reportsExactly else { return nil }
         let text = String(decoding: source.octets[source.octets(from: node.start, to: node.end)], as: UTF8.self)
         guard !text.isEmpty, !text.contains(where: \.isNewline), text.first != "&", text.first != "!" else {
@@ -16,7 +16,7 @@ extension Checker {
 
     /// Writes a text or a value in brackets between two texts. A value in several lines without brackets stays as it is, because
     /// its lines would have to move.
-    func wrapping(_ node: YAMLNode, in opening: String, _ closing: String) -> [Hint.Change] {
+    package func wrapping(_ node: YAMLNode, in opening: String, _ closing: String) -> [Hint.Change] {
         guard node.alias == nil, node.tag == nil, reportsExactly else { return [] }
         let place = source.octets(from: node.start, to: node.end)
         let text = String(decoding: source.octets[place], as: UTF8.self)
@@ -30,14 +30,14 @@ extension Checker {
     }
 
     /// What to write in place of `null` among the arguments of a program.
-    func hintForEmptyArgument(_ node: YAMLNode) -> Hint {
+    package func hintForEmptyArgument(_ node: YAMLNode) -> Hint {
         Hint(
             "write \"\" for an empty argument",
             written(node) == nil ? [] : [.init(source.octets(from: node.start, to: node.end), "\"\"")])
     }
 
     /// What to write for a key of JSON without a value.
-    func hintForMissingJSON(after key: YAMLNode.Key) -> Hint {
+    package func hintForMissingJSON(after key: YAMLNode.Key) -> Hint {
         let sentence = "write null if that is meant"
         guard reportsExactly, key.alias == nil else { return Hint(sentence) }
         let end = source.offset(of: key.end)
@@ -48,19 +48,21 @@ extension Checker {
     }
 
     /// Another key for the value in the same line behind `name: `.
-    func changes(ofKey name: String, before node: YAMLNode, into text: String) -> [Hint.Change] {
+    package func changes(ofKey name: String, before node: YAMLNode, into text: String) -> [Hint.Change] {
         place(ofKey: name, before: node).map { [Hint.Change($0, text)] } ?? []
     }
 
     /// Two entries in place of `name: ` and the value behind it in the same line.
-    func changes(ofEntry name: String, before node: YAMLNode, into first: String, _ second: String) -> [Hint.Change] {
+    package func changes(ofEntry name: String, before node: YAMLNode, into first: String, _ second: String) -> [Hint
+        .Change]
+    {
         guard let key = place(ofKey: name, before: node) else { return [] }
         let start = node.start.advanced(by: key.lowerBound - source.offset(of: node.start))
         return changes(ofEntry: name, before: node, into: first + entrySeparator(before: start) + second)
     }
 
     /// Another entry in place of `name: ` and the value behind it in the same line.
-    func changes(ofEntry name: String, before node: YAMLNode, into text: String) -> [Hint.Change] {
+    package func changes(ofEntry name: String, before node: YAMLNode, into text: String) -> [Hint.Change] {
         guard let key = place(ofKey: name, before: node), written(node) != nil else { return [] }
         return [Hint.Change(key.lowerBound..<source.offset(of: node.end), text)]
     }
@@ -79,7 +81,7 @@ extension Checker {
     }
 
     /// Removes the entry whose key is in the same line before its value.
-    func removal(ofKey name: String, before node: YAMLNode) -> [Hint.Change] {
+    package func removal(ofKey name: String, before node: YAMLNode) -> [Hint.Change] {
         guard let place = place(ofKey: name, before: node) else { return [] }
         let start = node.start.advanced(by: place.lowerBound - source.offset(of: node.start))
         let key = YAMLNode.Key(
@@ -137,7 +139,9 @@ extension Checker {
     /// Writes an entry behind a mapping in braces into this mapping.
     ///
     /// - Parameter name: the key in the mapping.
-    func movingIn(_ key: YAMLNode.Key, _ value: YAMLNode, into inner: YAMLNode, as name: String) -> [Hint.Change] {
+    package func movingIn(_ key: YAMLNode.Key, _ value: YAMLNode, into inner: YAMLNode, as name: String) -> [Hint
+        .Change]
+    {
         guard reportsExactly, inner.alias == nil, key.alias == nil, let written = written(value) else { return [] }
         let end = source.offset(of: inner.end)
         let start = source.offset(of: key.start)
@@ -175,7 +179,7 @@ extension Checker {
     /// - Parameters:
     ///   - entries: those of the mapping.
     ///   - names: the keys of actions.
-    func dashes(before entries: [YAMLNode.Entry], actions names: Set<String>) -> [Hint.Change] {
+    package func dashes(before entries: [YAMLNode.Entry], actions names: Set<String>) -> [Hint.Change] {
         let actions = entries.map(\.key).filter { names.contains($0.text) }
         guard reportsExactly, let first = entries.first?.key, actions.count > 1,
             entries.allSatisfy({ $0.key.alias == nil })
@@ -217,7 +221,7 @@ extension SourceText {
     }
 
     /// A dash before an entry in the column of its list.
-    func entry(at position: SourcePosition, ofListAt list: SourcePosition?) -> [Hint.Change] {
+    package func entry(at position: SourcePosition, ofListAt list: SourcePosition?) -> [Hint.Change] {
         guard let list else { return [] }
         let before = octets(before: position)
         guard octets[before].allSatisfy({ $0 == 0x20 }) else { return [] }

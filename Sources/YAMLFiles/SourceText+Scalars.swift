@@ -1,4 +1,4 @@
-import Diagnostics
+package import Diagnostics
 
 extension SourceText {
     /// The positions in the file of a range of a scalar's text. They are exact for plain, quoted and block scalars; if
@@ -9,7 +9,7 @@ extension SourceText {
     /// both.
     ///
     /// - Parameter range: octets of the scalar's text. An empty range gives one column.
-    func positions(of range: Range<Int>, in node: YAMLNode) -> (start: SourcePosition, end: SourcePosition) {
+    package func positions(of range: Range<Int>, in node: YAMLNode) -> (start: SourcePosition, end: SourcePosition) {
         guard case .scalar(let text, let style) = node.content else { return (node.start, node.end) }
         let octets = Array(text.utf8)
         let range = range.clamped(to: octets.startIndex..<octets.endIndex)

@@ -1,10 +1,10 @@
-import Expressions
+package import Expressions
 
 /// Parses and writes durations in files, such as `1h30m`.
 extension DurationText {
-    static let longest = Duration.milliseconds(longestMilliseconds)
+    package static let longest = Duration.milliseconds(longestMilliseconds)
 
-    static func parse(_ text: String) -> Result<Duration, Fault> {
+    package static func parse(_ text: String) -> Result<Duration, Fault> {
         if YAMLNumber.isInteger(text) {
             return .failure(.withoutUnit(text))
         }
@@ -16,14 +16,14 @@ extension DurationText {
     }
 
     /// The shortest notation for a duration of whole milliseconds.
-    static func text(_ duration: Duration) -> String {
+    package static func text(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         return text(milliseconds: seconds * 1000 + attoseconds / 1_000_000_000_000_000)
     }
 
     /// Converts a mapping such as `{minutes: 1, seconds: 30}`, as Home Assistant writes durations, for a hint. `nil`
     /// when an entry is not a unit with a number.
-    static func meant(by entries: [YAMLNode.Entry]) -> String? {
+    package static func meant(by entries: [YAMLNode.Entry]) -> String? {
         var total: Int64 = 0
         for entry in entries {
             guard let unit = foreignUnits[entry.key.text], case .scalar(let text, _) = entry.value.content,

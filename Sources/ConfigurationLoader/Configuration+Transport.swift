@@ -1,5 +1,6 @@
 import ButtonModel
 import Settings
+import YAMLFiles
 
 // Parses the transports of tryck.yaml, and detects two transports that mean the same radio.
 extension Configuration.Transport {

@@ -1,9 +1,9 @@
-import Diagnostics
+package import Diagnostics
 import Expressions
 
 extension YAMLProblem {
     /// Translates libyaml's error into a message for authors of rule files.
-    func diagnostic(in source: SourceText) -> Diagnostic {
+    func diagnostic(in source: SourceText, of language: FileLanguage) -> Diagnostic {
         if let special = template(in: source) ?? tab(in: source) ?? missingSpace(in: source) ?? interrupted(in: source)
         {
             return special
@@ -21,7 +21,9 @@ extension YAMLProblem {
         case "found unexpected end of stream", "found unexpected document indicator":
             return error("the quoted text opened at \(opened) is not closed", in: source, at: contextPosition)
         case "mapping values are not allowed in this context":
-            if let key = indentedKey(ofLine: position.line, in: source) { return indented(key, in: source) }
+            if let key = indentedKey(ofLine: position.line, in: source, of: language) {
+                return indented(key, in: source)
+            }
             return error(
                 "a \":\" is not expected here", in: source,
                 hint: Hint("quote text that contains \": \"", source.quotingValue(inLineOf: position)))
@@ -30,7 +32,7 @@ extension YAMLProblem {
                 "a \"?\" is not expected here", in: source,
                 hint: Hint("quote text that begins with \"? \"", source.quoting(at: position)))
         case "did not find expected key":
-            if contextPosition?.column == 1, let key = indentedKey(ofLine: position.line, in: source) {
+            if contextPosition?.column == 1, let key = indentedKey(ofLine: position.line, in: source, of: language) {
                 return indented(key, in: source)
             }
             return error(
@@ -38,7 +40,7 @@ extension YAMLProblem {
                 hint: "keys of one mapping begin in the same column")
         case "did not find expected '-' indicator":
             if isSection(listBegunAt: contextPosition, in: source),
-                let key = indentedKey(ofLine: position.line, in: source)
+                let key = indentedKey(ofLine: position.line, in: source, of: language)
             {
                 return indented(key, in: source)
             }
@@ -89,7 +91,7 @@ extension YAMLProblem {
                 hint: Hint("quote text that begins with | or >", quotingBlock(in: source)))
         case "did not find expected <document start>":
             let first = (1...position.line).first { firstWord(ofLine: $0, in: source) != nil }
-            if let first, first < position.line, let key = indentedKey(ofLine: first, in: source) {
+            if let first, first < position.line, let key = indentedKey(ofLine: first, in: source, of: language) {
                 return indented(key, in: source)
             }
             return error("expected the end of the file", in: source, hint: "everything belongs to one mapping")
@@ -158,11 +160,13 @@ extension YAMLProblem {
     }
 
     /// The key of the file that a line begins with, if it is indented.
-    private func indentedKey(ofLine number: Int, in source: SourceText) -> (text: String, start: SourcePosition)? {
+    private func indentedKey(
+        ofLine number: Int, in source: SourceText, of language: FileLanguage
+    ) -> (text: String, start: SourcePosition)? {
         let line = source.text(from: SourcePosition(line: number, column: 1))
         let indentation = line.prefix { $0 == " " }.count
         let text = String(Substring(line.dropFirst(indentation).prefix { $0 != ":" }))
-        guard indentation > 0, MappingTable.rulesFile.key(text) != nil else { return nil }
+        guard indentation > 0, language.file.key(text) != nil else { return nil }
         return (text, SourcePosition(line: number, column: indentation + 1))
     }
 
@@ -326,7 +330,7 @@ extension SourceText {
     }
 
     /// The part of a line before a position, at most its last 200 characters.
-    func text(before position: SourcePosition) -> Substring.UnicodeScalarView {
+    package func text(before position: SourcePosition) -> Substring.UnicodeScalarView {
         let width = min(position.column - 1, 200)
         return text(from: position.advanced(by: -width)).prefix(width)
     }

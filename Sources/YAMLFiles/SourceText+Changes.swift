@@ -1,5 +1,5 @@
-import Diagnostics
-import Expressions
+package import Diagnostics
+package import Expressions
 
 /// Changes of a file that hints describe.
 extension SourceText {
@@ -16,7 +16,7 @@ extension SourceText {
         }
     }
 
-    func octets(from start: SourcePosition, to end: SourcePosition) -> Range<Int> {
+    package func octets(from start: SourcePosition, to end: SourcePosition) -> Range<Int> {
         let start = offset(of: start)
         return start..<max(start, offset(of: end))
     }
@@ -32,13 +32,15 @@ extension SourceText {
     }
 
     /// The line `version: 1` above a position.
-    func versionLine(at start: SourcePosition) -> Hint.Change { .init(octets(from: start, to: start), "version: 1\n") }
+    package func versionLine(at start: SourcePosition) -> Hint.Change {
+        .init(octets(from: start, to: start), "version: 1\n")
+    }
 
     /// Translates the hint of a problem in an expression or a template into a hint about the file: the places of its changes
     /// become octets of the file, and its texts are escaped for the quotes around the scalar.
     ///
     /// - Parameter range: the octets of the scalar's value that the problem is about.
-    func hint(_ hint: Hint, about range: Range<Int>, in node: YAMLNode) -> Hint {
+    package func hint(_ hint: Hint, about range: Range<Int>, in node: YAMLNode) -> Hint {
         let quote = quote(of: node)
         return Hint(
             hint.sentence,
@@ -66,7 +68,7 @@ extension SourceText {
 
     /// The hint for an indented key of the file. Only the line of the key is changed. The change is a guess, because the lines of
     /// its value may have to move as well.
-    func withoutIndentation(at start: SourcePosition) -> Hint {
+    package func withoutIndentation(at start: SourcePosition) -> Hint {
         let indentation = octets(before: start)
         return Hint("a key of the file begins in column 1", [.init(indentation, "", isGuess: true)])
     }
@@ -148,7 +150,7 @@ extension Hint {
 
     /// A hint about a key of another system. `use triggers:` and `use event: or press:` name keys that may stand in its place;
     /// other sentences describe more than another key.
-    static func forKey(_ sentence: String) -> Hint {
+    package static func forKey(_ sentence: String) -> Hint {
         let words = sentence.split(separator: " ")
         guard let verb = words.first, verb == "use" || verb == "write" else { return Hint(sentence) }
         let keys = words.dropFirst().split(separator: "or", omittingEmptySubsequences: false)
@@ -161,7 +163,7 @@ extension Hint {
     /// - Parameters:
     ///   - value: the right value.
     ///   - shown: the value as messages show it.
-    static func write(_ key: String, _ value: String, shown: String) -> Hint {
+    package static func write(_ key: String, _ value: String, shown: String) -> Hint {
         Hint("write \(key): \(shown)", [Change(nil, value, isGuess: true)])
     }
 }

@@ -3,14 +3,15 @@ import Diagnostics
 import Expressions
 import Rules
 import Settings
+import YAMLFiles
 
 /// Reads `tryck.yaml`.
 struct ConfigurationReader {
     var checker: Checker
     var configuration = Configuration()
 
-    static func load(_ file: SourceFile, in environment: LoadInputs) -> LoadResult<Configuration> {
-        let document = Document(file, in: environment)
+    static func load(_ file: SourceFile, in environment: FileInputs) -> LoadResult<Configuration> {
+        let document = Document(file, in: environment, FileLanguage(file: .configuration))
         var reader = ConfigurationReader(checker: document.checker)
         if let root = document.root { reader.read(root) }
         let lines = PasswordLines(file.text)
@@ -20,8 +21,8 @@ struct ConfigurationReader {
     }
 
     /// The `control_socket`, even if other keys have errors or use secrets that the caller cannot read.
-    static func controlSocket(of file: SourceFile, in environment: LoadInputs) -> String? {
-        let document = Document(file, in: environment)
+    static func controlSocket(of file: SourceFile, in environment: FileInputs) -> String? {
+        let document = Document(file, in: environment, FileLanguage(file: .configuration))
         var reader = ConfigurationReader(checker: document.checker)
         if let root = document.root { reader.read(root) }
         return reader.configuration.controlSocket.flatMap { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }

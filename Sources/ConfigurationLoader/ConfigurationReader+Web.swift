@@ -1,5 +1,6 @@
 import Expressions
 import Settings
+import YAMLFiles
 
 // Reads `web:`.
 extension ConfigurationReader {

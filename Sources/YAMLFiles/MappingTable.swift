@@ -2,27 +2,27 @@
 ///
 /// The tables are the only list of keys: the checker, its suggestions, the JSON Schema and `rules/README.md` follow
 /// them. A table is a class because one is passed for each mapping of a file, and copies of so many members take long.
-final class MappingTable: Sendable {
+package final class MappingTable: Sendable {
     /// The name of the mapping in messages such as `unknown key "x" in a rule`.
-    let name: String
-    let keys: [Key]
+    package let name: String
+    package let keys: [Key]
     /// Keys that are reserved for a later version.
-    let planned: [String]
+    package let planned: [String]
     /// Planned keys that replace a required key, by name. The required key is then not reported as missing.
-    let replacedKeys: [String: String]
+    package let replacedKeys: [String: String]
     /// Keys from other languages or mappings, each with a hint what to write instead.
-    let foreignHints: [String: String]
+    package let foreignHints: [String: String]
     /// The keys among them that belong beside the key whose value is the mapping.
-    let outerKeys: Set<String>
+    package let outerKeys: Set<String>
     /// The entries that are meant by keys from elsewhere: `time: {after: VALUE}` for `after`. `VALUE` is the value as it is
     /// written, `LITERAL` the value as an expression has it, and `EXPRESSION` an expression without quotes.
-    let foreignEntries: [String: String]
+    package let foreignEntries: [String: String]
     /// Keys with this prefix are ignored.
-    let ignoredPrefix: String?
+    package let ignoredPrefix: String?
     /// Indices in `keys`, by name.
     private let indices: [String: Int]
 
-    init(
+    package init(
         name: String, keys: [Key], planned: [String] = [], replacedKeys: [String: String] = [:],
         foreignHints: [String: String] = [:], outerKeys: Set<String> = [], foreignEntries: [String: String] = [:],
         ignoredPrefix: String? = nil
@@ -39,17 +39,17 @@ final class MappingTable: Sendable {
     }
 
     /// The table with other or more hints for keys from elsewhere.
-    func hinting(_ hints: [String: String], outerKeys: Set<String> = []) -> MappingTable {
+    package func hinting(_ hints: [String: String], outerKeys: Set<String> = []) -> MappingTable {
         MappingTable(
             name: name, keys: keys, planned: planned, replacedKeys: replacedKeys,
             foreignHints: foreignHints.merging(hints) { _, new in new },
             outerKeys: self.outerKeys.union(outerKeys), foreignEntries: foreignEntries, ignoredPrefix: ignoredPrefix)
     }
 
-    func key(_ name: String) -> Key? { indices[name].map { keys[$0] } }
+    package func key(_ name: String) -> Key? { indices[name].map { keys[$0] } }
 
     /// The place of a key in `keys`.
-    func index(of name: String) -> Int? { indices[name] }
+    package func index(of name: String) -> Int? { indices[name] }
 
     /// The only key that begins with a short text, such as `id` for `i`.
     func onlyKey(beginningWith text: String) -> String? {
@@ -58,14 +58,14 @@ final class MappingTable: Sendable {
         return found.count == 1 ? found.first?.name : nil
     }
 
-    struct Key: Sendable {
-        var name: String
-        var type: ValueType
-        var isRequired = false
+    package struct Key: Sendable {
+        package var name: String
+        package var type: ValueType
+        package var isRequired = false
         /// A description of the key, for the reference and for editors.
-        var summary: String
+        package var summary: String
 
-        init(_ name: String, _ type: ValueType, required: Bool = false, _ text: String) {
+        package init(_ name: String, _ type: ValueType, required: Bool = false, _ text: String) {
             self.name = name
             self.type = type
             isRequired = required
@@ -75,7 +75,7 @@ final class MappingTable: Sendable {
 }
 
 /// The type of a key's value.
-enum ValueType: Sendable {
+package enum ValueType: Sendable {
     /// A name in lower case that no other YAML tool reads as something else.
     case name
     case text(Templates)
@@ -91,7 +91,7 @@ enum ValueType: Sendable {
     case anything
 
     /// The meaning of `{{` and `{%` in a text.
-    enum Templates: Sendable {
+    package enum Templates: Sendable {
         /// Braces are ordinary characters.
         case areText
         /// Braces are errors (E407, E408).
@@ -100,15 +100,15 @@ enum ValueType: Sendable {
 }
 
 /// A text from a file, and whether messages must mask it.
-struct LoadedText: Sendable {
-    var string: String
+package struct LoadedText: Sendable {
+    package var string: String
     /// True for the value of a `!secret` or `!env_var`.
-    var isSecret: Bool
+    package var isSecret: Bool
 }
 
 /// A mapping that was checked against its table: the entries with known keys, and the values that are valid.
-struct CheckedMapping {
-    enum Value {
+package struct CheckedMapping {
+    package enum Value {
         case text(LoadedText)
         case boolean(Bool)
         case integer(Int)
@@ -125,12 +125,12 @@ struct CheckedMapping {
         var value: Value?
     }
 
-    let node: YAMLNode
+    package let node: YAMLNode
     private let entries: [YAMLNode.Entry]
     /// An array and not a dictionary, because mappings have few keys.
     private var written: [Written] = []
     /// Keys that are present under a misspelling; their absence is not reported again.
-    var misspelt: Set<String> = []
+    package var misspelt: Set<String> = []
 
     init(node: YAMLNode, entries: [YAMLNode.Entry]) {
         self.node = node
@@ -153,35 +153,35 @@ struct CheckedMapping {
     }
     private func value(_ key: String) -> Value? { first(key)?.value }
 
-    func text(_ key: String) -> LoadedText? {
+    package func text(_ key: String) -> LoadedText? {
         if case .text(let value) = value(key) { value } else { nil }
     }
-    func string(_ key: String) -> String? { text(key)?.string }
-    func boolean(_ key: String) -> Bool? {
+    package func string(_ key: String) -> String? { text(key)?.string }
+    package func boolean(_ key: String) -> Bool? {
         if case .boolean(let value) = value(key) { value } else { nil }
     }
-    func integer(_ key: String) -> Int? {
+    package func integer(_ key: String) -> Int? {
         if case .integer(let value) = value(key) { value } else { nil }
     }
-    func number(_ key: String) -> Double? {
+    package func number(_ key: String) -> Double? {
         if case .number(let value) = value(key) { value } else { nil }
     }
-    func duration(_ key: String) -> Duration? {
+    package func duration(_ key: String) -> Duration? {
         if case .duration(let value) = value(key) { value } else { nil }
     }
     /// The value of a key as it is written; `nil` when the key is absent, or when its value is faulty and already
     /// reported.
-    func node(_ key: String) -> YAMLNode? {
+    package func node(_ key: String) -> YAMLNode? {
         guard let written = first(key), written.value != nil else { return nil }
         return entries[written.index].value
     }
     /// The key as it is written, whether its value is valid or not.
-    func key(_ key: String) -> YAMLNode.Key? { first(key).map { entries[$0.index].key } }
+    package func key(_ key: String) -> YAMLNode.Key? { first(key).map { entries[$0.index].key } }
     /// True if the mapping has the key, whether its value is valid or not.
-    func has(_ key: String) -> Bool { first(key) != nil }
+    package func has(_ key: String) -> Bool { first(key) != nil }
     /// The last of these keys in the file; `nil` if none is written.
-    func last(of keys: [String]) -> YAMLNode.Key? {
+    package func last(of keys: [String]) -> YAMLNode.Key? {
         keys.compactMap { key($0) }.max { $0.start < $1.start }
     }
-    func isWritten(_ key: String) -> Bool { has(key) || misspelt.contains(key) }
+    package func isWritten(_ key: String) -> Bool { has(key) || misspelt.contains(key) }
 }

@@ -1,14 +1,14 @@
 /// Recognises the numbers of the language, and texts that other YAML tools read as numbers.
-enum YAMLNumber {
+package enum YAMLNumber {
     /// True if the text matches `-?(0|[1-9][0-9]*)`.
-    static func isInteger(_ text: String) -> Bool {
+    package static func isInteger(_ text: String) -> Bool {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
         guard let first = digits.first, digits.allSatisfy(isDigit) else { return false }
         return first != UInt8(ascii: "0") || digits.count == 1
     }
 
     /// True if the text is an integer, with or without a point and digits after it.
-    static func isDecimal(_ text: String) -> Bool {
+    package static func isDecimal(_ text: String) -> Bool {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let whole = parts.first, isInteger(String(whole)) else { return false }
         guard parts.count == 2 else { return true }
@@ -16,7 +16,7 @@ enum YAMLNumber {
     }
 
     /// True if YAML 1.1 or 1.2 reads the text as a number: `017`, `0x1f`, `1_000`, `1e3`, `.5`, `.inf`.
-    static func looksLikeNumber(_ text: String) -> Bool {
+    package static func looksLikeNumber(_ text: String) -> Bool {
         var rest = Array(text.utf8)[...]
         if let sign = rest.first, sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") { rest.removeFirst() }
         let unsigned = String(decoding: rest, as: UTF8.self).lowercased()
@@ -44,5 +44,5 @@ enum YAMLNumber {
         return !rest.isEmpty && rest.allSatisfy(isDigit)
     }
 
-    static func isDigit(_ octet: UInt8) -> Bool { (0x30...0x39).contains(octet) }
+    package static func isDigit(_ octet: UInt8) -> Bool { (0x30...0x39).contains(octet) }
 }

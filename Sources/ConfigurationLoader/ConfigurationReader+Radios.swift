@@ -3,6 +3,7 @@ import Diagnostics
 import ESPHome
 import Expressions
 import Settings
+import YAMLFiles
 
 // Reads `bluetooth: transport` and `radios:`.
 extension ConfigurationReader {

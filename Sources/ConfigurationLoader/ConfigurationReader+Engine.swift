@@ -1,5 +1,6 @@
 import Expressions
 import Settings
+import YAMLFiles
 
 // Reads the sites of `sources:`, and `engine:`.
 extension ConfigurationReader {

@@ -1,14 +1,14 @@
-import Diagnostics
+package import Diagnostics
 
 /// A node of a YAML tree and its position in the file.
-struct YAMLNode: Sendable {
-    enum ScalarStyle: Sendable {
+package struct YAMLNode: Sendable {
+    package enum ScalarStyle: Sendable {
         case plain
         case quoted
         case block
     }
 
-    enum Content: Sendable {
+    package enum Content: Sendable {
         case scalar(String, ScalarStyle)
         case sequence([YAMLNode])
         case mapping([Entry])
@@ -16,20 +16,20 @@ struct YAMLNode: Sendable {
         case invalid
     }
 
-    struct Entry: Sendable {
-        var key: Key
-        var value: YAMLNode
+    package struct Entry: Sendable {
+        package var key: Key
+        package var value: YAMLNode
     }
 
-    struct Key: Sendable {
-        var text: String
-        var isPlain: Bool
-        var start, end: SourcePosition
+    package struct Key: Sendable {
+        package var text: String
+        package var isPlain: Bool
+        package var start, end: SourcePosition
         /// Set if the key is used through an alias.
-        var alias: Alias?
+        package var alias: Alias?
     }
 
-    enum Tag: String, Sendable {
+    package enum Tag: String, Sendable {
         case secret = "!secret"
         case environmentVariable = "!env_var"
         case literal = "!literal"
@@ -37,9 +37,9 @@ struct YAMLNode: Sendable {
 
     /// The use of a node through an alias, `*name`. It is a class to keep nodes small: the node and all nodes in it
     /// share one reference.
-    final class Alias: Sendable {
-        let name: String
-        let start, end: SourcePosition
+    package final class Alias: Sendable {
+        package let name: String
+        package let start, end: SourcePosition
 
         init(name: String, start: SourcePosition, end: SourcePosition) {
             self.name = name
@@ -48,26 +48,26 @@ struct YAMLNode: Sendable {
         }
     }
 
-    var content: Content
-    var tag: Tag?
-    var start, end: SourcePosition
+    package var content: Content
+    package var tag: Tag?
+    package var start, end: SourcePosition
     /// The alias (`*name`) through which the node is used; `nil` without one. With an alias, `start` and `end` are the position of
     /// the anchor's node, not of the alias.
-    var alias: Alias?
+    package var alias: Alias?
 
     /// The value of a key, if the node is a mapping that has the key.
-    subscript(key: String) -> YAMLNode? {
+    package subscript(key: String) -> YAMLNode? {
         guard case .mapping(let entries) = content else { return nil }
         return entries.first { $0.key.text == key }?.value
     }
 
     /// The entries of a list; empty for any other node.
-    var elements: [YAMLNode] {
+    package var elements: [YAMLNode] {
         if case .sequence(let nodes) = content { nodes } else { [] }
     }
 
     /// True for a missing value and for a written null.
-    var isNull: Bool {
+    package var isNull: Bool {
         guard case .scalar(let text, .plain) = content, tag == nil else { return false }
         switch text.utf8.count {
         case 0: return true
@@ -76,11 +76,11 @@ struct YAMLNode: Sendable {
         }
     }
 
-    var scalar: String? {
+    package var scalar: String? {
         if case .scalar(let text, _) = content { text } else { nil }
     }
 
-    var isInvalid: Bool {
+    package var isInvalid: Bool {
         if case .invalid = content { true } else { false }
     }
 
@@ -100,5 +100,22 @@ struct YAMLNode: Sendable {
                 })
         }
         return node
+    }
+}
+
+extension YAMLNode {
+    /// True if the node's text is a template. A text with a tag never is.
+    package var holdsTemplate: Bool { tag == nil && scalar?.hasTemplateMark == true }
+}
+
+extension String {
+    /// True if the text contains `{{`, or the `{%` of other template languages.
+    package var hasTemplateMark: Bool {
+        var isOpen = false
+        for octet in utf8 {
+            if isOpen, octet == UInt8(ascii: "{") || octet == UInt8(ascii: "%") { return true }
+            isOpen = octet == UInt8(ascii: "{")
+        }
+        return false
     }
 }

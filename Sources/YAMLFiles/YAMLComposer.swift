@@ -5,9 +5,9 @@ import Expressions
 ///
 /// A tree has at most `maximumDepth` levels, `maximumNodes` nodes, and `maximumExpansion` nodes made by aliases, so
 /// that a small file cannot become a large tree.
-struct YAMLComposer: ~Copyable {
+package struct YAMLComposer: ~Copyable {
     static let maximumDepth = 32
-    static let maximumNodes = 500_000
+    package static let maximumNodes = 500_000
     static let maximumExpansion = 100_000
 
     /// The most diagnostics that are collected.
@@ -25,6 +25,7 @@ struct YAMLComposer: ~Copyable {
     }
 
     private let source: SourceText
+    private let language: FileLanguage
     private var events: YAMLParser
     private(set) var diagnostics: [Diagnostic] = []
     private var anchors: [Anchor] = []
@@ -44,13 +45,14 @@ struct YAMLComposer: ~Copyable {
     /// Lines in which a scalar continues from the line before, in order. Blanks at their beginning are not indentation.
     private var continuationLines: [ClosedRange<Int>] = []
 
-    init(_ source: SourceText) {
+    package init(_ source: SourceText, _ language: FileLanguage) {
         self.source = source
+        self.language = language
         events = YAMLParser(source.octets)
     }
 
     /// Returns the root of the file's only document; `nil` when the file is empty or cannot be read.
-    mutating func compose() -> YAMLNode? {
+    package mutating func compose() -> YAMLNode? {
         if reportsTagDirective() { return nil }
         do throws(Stop) {
             _ = try next()
@@ -80,7 +82,7 @@ struct YAMLComposer: ~Copyable {
         } catch {
             var error = error
             error.position = source.clamped(error.position)
-            let diagnostic = error.diagnostic(in: source)
+            let diagnostic = error.diagnostic(in: source, of: language)
             // A template without quotes on this line is already reported, and the cause of this error:
             // `topic: {{ x }}/set`.
             if !diagnostics.contains(where: { $0.code == "E111" && $0.start.line == diagnostic.start.line }) {

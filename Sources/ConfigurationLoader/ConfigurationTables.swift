@@ -1,10 +1,11 @@
 import ButtonModel
 import Rules
 import Settings
+package import YAMLFiles
 
 /// The tables of keys of `tryck.yaml`.
 extension MappingTable {
-    static let configuration = MappingTable(
+    package static let configuration = MappingTable(
         name: "the configuration",
         keys: [
             Key("bluetooth", .anything, "the Bluetooth adapter"),
@@ -36,7 +37,7 @@ extension MappingTable {
         ])
 
     /// The tables of the keys whose values are mappings.
-    static let configurationSections: [String: MappingTable] = [
+    package static let configurationSections: [String: MappingTable] = [
         "bluetooth": bluetooth, "radios": radio, "mqtt": mqtt, "tls": tls, "homeassistant": homeAssistant,
         "flicd": flicd,
         "actions": actions, "control": control, "log": logging, "metrics": metrics, "web": web,
@@ -72,7 +73,7 @@ extension MappingTable {
         ],
         foreignHints: ["transport": "use adapter:", "max_connections": "use maximum_connections:"])
 
-    static let transport = MappingTable(
+    package static let transport = MappingTable(
         name: "\"transport\"",
         keys: [Key("command", .anything, required: true, "a program that speaks HCI on its standard input and output")],
         foreignHints: ["adapter": "write transport: hci:0"])
