@@ -989,6 +989,17 @@ struct EngineLeadershipTests {
             .setTimer(talk.now + .seconds(3)))
     }
 
+    @Test("the claim that a leader makes for its stand-by has the number 1, by which nobody leads")
+    func handOverNumber() {
+        var (leader, claim) = Self.claimed()
+        leader.given(claim)
+        leader.wait(.seconds(1))
+        for claim in Self.echoes(leader.given(.timerFired), on: "leader") { leader.given(claim) }
+        #expect(leader.machine.isLeading)
+        leader.given(Self.presence("a2", term: 1))
+        #expect(Self.echoes(leader.given(.resign), on: "leader") == [Self.claim(2, "a2", number: 1)])
+    }
+
     @Test("a stand-by that receives the leader's last claim late does not lead before an engine that has claimed since")
     func lateHandOver() {
         var talk = Self.standingBy()

@@ -425,6 +425,28 @@ struct BridgeScenarioTests {
         #expect(!house.subscriptions.contains("tryck/+"))
     }
 
+    @Test(
+        "a rule keeps its subscription to a filter by which leftovers are searched for",
+        arguments: ["tryck/+", "tryck/variables/+"])
+    func leftoverFilterOfRule(filter: String) {
+        let rules = HouseRules(
+            """
+            version: 1
+            states:
+              notes: {topic: "\(filter)", as: count}
+            rules:
+              - {id: lamp, triggers: {button: any, event: down}, actions: {publish: {topic: lamp, payload: "on"}}}
+            """)
+        var house = Self.house(rules: rules)
+        #expect(house.subscriptions.contains(filter))
+        house.loseBroker()
+        house.bringBrokerBack()
+        #expect(house.subscriptions.contains(filter))
+        // A second subscription with the same filter would replace that of the rule.
+        #expect(house.subscribed.filter { $0.topicFilter == filter } == [Subscription(filter)])
+        #expect(!house.subscriptions.contains("tryck/+/availability"))
+    }
+
     @Test("all topics of a removed button are cleared")
     func removed() {
         var house = Self.house()

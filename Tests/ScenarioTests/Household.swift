@@ -36,6 +36,8 @@ struct Household {
     /// The retained messages of the broker.
     private(set) var retained: [String: String] = [:]
     private(set) var subscriptions: Set<String> = []
+    /// All subscriptions of this connection, in their order.
+    private(set) var subscribed: [Subscription] = []
     /// The kind of every effect of the hub, in order.
     private(set) var journal: [String] = []
     /// The firmware files in the state directory.
@@ -284,6 +286,7 @@ struct Household {
         unacknowledged = []
         running = []
         subscriptions = []
+        subscribed = []
         openRadios = []
         for radio in farEnds.keys.sorted() { farInputs.append((radio, .closed)) }
     }
@@ -439,6 +442,7 @@ struct Household {
         brokerIsUp = false
         // Every connection is a clean start.
         subscriptions = []
+        subscribed = []
         give(.brokerDisconnected("the broker is gone"))
         for id in unacknowledged { give(.publishFailed(id, "the broker is gone")) }
         unacknowledged = []
@@ -653,6 +657,7 @@ struct Household {
             give(.synced(token, sync.isAllOnDisk))
         case .subscribe(let filters):
             subscriptions.formUnion(filters.map(\.topicFilter))
+            subscribed += filters
             for (topicName, payload) in retained.sorted(by: { $0.key < $1.key })
             where filters.contains(where: { Self.matches(topicName, $0.topicFilter) }) {
                 give(.messageReceived(topicName: topicName, payload: Array(payload.utf8), retained: true))

@@ -17,7 +17,7 @@ extension Hub {
         let filters =
             control.filters.map { Subscription($0) } + subscriptions(to: rules.subscriptions) + broker.discoveryFilters
         emit(
-            .subscribe(filters + broker.leftoverFilters.map { Subscription($0, qos: 0, isWithoutOurs: true) }))
+            .subscribe(filters + leftoverFilters.map { Subscription($0, qos: 0, isWithoutOurs: true) }))
         if feed != nil { feedConnected(at: now) }
         republishAll()
         expireMessages(at: now)
@@ -42,6 +42,12 @@ extension Hub {
     func withoutOwn(_ topicFilters: [String]) -> [String] {
         let own = ownSubscriptions
         return topicFilters.filter { filter in !own.contains { $0.topicFilter == filter } }
+    }
+
+    /// The filters that only the search for leftovers needs. A rule may have subscribed to one of the others since it began.
+    private var leftoverFilters: [String] {
+        let needed = Set(rules.subscriptions)
+        return withoutOwn(broker.leftoverFilters).filter { !needed.contains($0) }
     }
 
     mutating func brokerDisconnected(_ reason: String, at now: Instant) {
@@ -141,7 +147,7 @@ extension Hub {
         if feed != nil { claimPublished(id, at: now) }
         switch broker.acknowledged(id) {
         case .logLine: break
-        case .retained(let endsSearch): if endsSearch { emit(.unsubscribe(broker.leftoverFilters)) }
+        case .retained(let endsSearch): if endsSearch { emit(.unsubscribe(leftoverFilters)) }
         case .message:
             publishEnded(id, .completed(), at: now)
             sendWaiting(at: now)
