@@ -31,7 +31,7 @@ struct BadInputTests {
     func trialWithoutTryck(_ text: String, _ expected: String) throws {
         let workshop = try Workshop()
         try workshop.write("tryck.yaml", text)
-        try FileManager.default.copyItem(atPath: Workshop.built("tryckd"), toPath: workshop.path("tryckd"))
+        try workshop.copy(program: Workshop.built("tryckd"), to: "tryckd")
         let daemon = try workshop.start(workshop.path("tryckd"), ["--config", workshop.path("tryck.yaml")])
         #expect(try daemon.status() == 78)
         #expect(daemon.text.contains(expected), "\(daemon.text)")

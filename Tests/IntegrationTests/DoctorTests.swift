@@ -112,7 +112,7 @@ struct DoctorTests {
         #expect(try found(EBUSY)?.sentence.hasPrefix("hci0 is in use by another program") == true)
         #expect(try found(ERFKILL)?.mend == "sudo rfkill unblock bluetooth")
         let daemon = workshop.path("bluetoothd")
-        try FileManager.default.copyItem(atPath: "/usr/bin/sleep", toPath: daemon)
+        try workshop.copy(program: "/usr/bin/sleep", to: "bluetoothd")
         let running = "\(daemon) 60 >&- 2>&- &\nuntil grep -q bluetoothd /proc/2/comm; do sleep 0.01; done"
         // BlueZ may have another adapter.
         #expect(try found(0, running) == nil)

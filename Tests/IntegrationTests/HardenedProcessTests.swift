@@ -54,7 +54,7 @@ struct HardenedProcessTests {
         let workshop = try Workshop()
         try workshop.write("tryck.yaml", "bluetooth: {transport: auto}\nmqtt: {broker: embedded}\n")
         for name in ["tryckd", "tryck"] {
-            try FileManager.default.copyItem(atPath: Workshop.built(name), toPath: workshop.path(name))
+            try workshop.copy(program: Workshop.built(name), to: name)
         }
         // Whoever runs the tests is root in a user namespace of their own, and may give the capability to a file there. In
         // another one below it, the daemon has an ordinary user.

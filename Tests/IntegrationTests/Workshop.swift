@@ -47,6 +47,15 @@ final class Workshop {
         return program
     }
 
+    /// Copies a program into the workshop, so that it can be started there.
+    ///
+    /// Another process writes the copy. A test that starts a program at that moment would pass on our descriptor of the file, and
+    /// Linux starts no program that is open for writing anywhere: "Text file busy".
+    func copy(program: String, to name: String) throws {
+        let copier = try start("/bin/cp", [program, path(name)])
+        guard try copier.status() == 0 else { throw CocoaError(.fileWriteUnknown) }
+    }
+
     /// A program of this package that the test run has built.
     static func built(_ name: String) -> String {
         let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
