@@ -125,7 +125,8 @@ extension ButtonManager {
         links[id] = nil
         deadlines.cancel(.session(id))
         deadlines.cancel(.gracefulDisconnect(id))
-        if link.isPairing { candidateFailed(.connectFailed, at: now) }
+        // A link that is superseded is followed by another one to the same button at once.
+        if link.isPairing, reason != .superseded { candidateFailed(.connectFailed, at: now) }
         let button = ButtonID(link.peer)
         if known[button] != nil { effects.append(.disconnected(button, reason)) }
         updateState(of: button)

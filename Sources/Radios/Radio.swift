@@ -148,7 +148,7 @@ package enum RadioEvent: Hashable, Sendable {
     case takingTurns([BluetoothAddress])
     /// The radio has this number of links, and room for no other.
     case linkLimitReached(Int)
-    /// There is room for another link again, though none of ours has ended.
+    /// There is room for another link again, though none that the owner knows has ended.
     case linkFreed
     /// The number of links that the radio can have. Sent on each change, by radios that know it.
     case linkLimit(Int)
@@ -231,7 +231,7 @@ package enum DisconnectReason: Hashable, Sendable {
     /// The program ended the link.
     case localHostTerminated
     case failedToBeEstablished
-    /// The button has a link through another radio.
+    /// The button has a link through another radio, which is reported next.
     case superseded
     /// The radio is gone, and another one is there.
     case radioLost

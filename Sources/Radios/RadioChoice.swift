@@ -227,7 +227,11 @@ struct RadioChoice: Sendable {
     }
 
     /// - Parameter limit: the number of links that the radio can have.
-    mutating func limitChanged(_ id: RadioID, to limit: Int) { self[id].limit = limit }
+    mutating func limitChanged(_ id: RadioID, to limit: Int) {
+        guard self[id].limit != limit else { return }
+        self[id].limit = limit
+        effects.append(.assignmentChanged)
+    }
 
     /// - Parameter isNew: whether the button can be paired, so that it may be expected in a moment.
     mutating func heard(
@@ -288,7 +292,10 @@ struct RadioChoice: Sendable {
         _ address: BluetoothAddress, from id: RadioID, wasAttached: Bool, isLost: Bool, at now: Instant
     ) {
         guard let button = buttons[address], button.state == .linked(id) else { return }
-        guard !button.isForgotten else { return buttons[address] = nil }
+        guard !button.isForgotten else {
+            buttons[address] = nil
+            return effects.append(.assignmentChanged)
+        }
         if !wasAttached { noteFailure(address, of: id, at: now) }
         let isBetter: Bool
         // A shared home does not listen, so its last signal is from when the button was paired.

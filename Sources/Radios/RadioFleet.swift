@@ -7,16 +7,16 @@ package import ButtonModel
 /// nothing to choose, and everything is passed on.
 ///
 /// Two radios that receive the same advertisement of a button answer it at the same moment. The button hears one of them, and the
-/// other one believes in a link for a moment: a *phantom*. So of two links that come up within `collisionTime` only the first is
-/// reported, and the second is a *rival*, until one of them shows that it is real:
+/// other one believes in a link for a moment: a *phantom*. A radio finds the button's service only on a real link. So while a button
+/// has a link that was reported, a further one is a *rival*, which is not reported until it has shown that it is real:
 ///
-/// | on                                                 | the rival                       |
-/// |----------------------------------------------------|---------------------------------|
-/// | the service was found on the reported link         | is ended                        |
-/// | the service was found on the rival                 | takes the reported link's place |
-/// | the reported link ends                             | takes its place                 |
-/// | a later link takes the place of the reported one   | is ended                        |
-/// | the service was not found on the rival; `goodbye`  | is ended                        |
+/// | on                                                          | the rival                       |
+/// |-------------------------------------------------------------|---------------------------------|
+/// | the service was found on the rival                          | takes the reported link's place |
+/// | the reported link ends, or the service was not found on it  | takes the reported link's place |
+/// | the service was not found on the rival                      | is ended                        |
+/// | the button is not expected any more                         | is ended                        |
+/// | the rival ends, or its radio is lost                        | is forgotten                    |
 package struct RadioFleet: Sendable {
     /// An effect of one radio. The fleet has one timer for all radios, whose effects name the first.
     package struct Output: Hashable, Sendable, TimerEffect {
@@ -45,10 +45,7 @@ package struct RadioFleet: Sendable {
         var id: LinkID
         var address: BluetoothAddress
         var state: State
-        var since: Instant
         var isAttached = false
-        /// True if the owner ends it.
-        var isEnding = false
         /// When the button was heard advertising though it has this link.
         var heardAt: Instant?
     }
@@ -93,9 +90,6 @@ package struct RadioFleet: Sendable {
     package static let maximumCount = 16
     /// The time between two advertisements that together show that the link of a button is dead (`noticeDeadLink`).
     private static let doubtTime = Duration.seconds(1)...Duration.seconds(10)
-    /// The time between two links to a button within which one of them may be a phantom. It is as long as the slowest radio takes to
-    /// report a link.
-    private static let collisionTime = Duration.milliseconds(500)
 
     /// - Parameter kinds: of each radio; at least one, and at most `maximumCount`.
     package init(_ kinds: [RadioKind]) {
@@ -190,17 +184,16 @@ package struct RadioFleet: Sendable {
         case .expect(let expected, let unwanted, _):
             self.expected = expected
             self.unwanted = unwanted
-            choice.expect(Set(expected.map(\.address)), at: now)
+            let addresses = Set(expected.map(\.address))
+            choice.expect(addresses, at: now)
+            for place in links.indices where links[place].state == .rival && !addresses.contains(links[place].address) {
+                endRival(place, at: now)
+            }
             tell(at: now)
-        case .write(let id, _), .update(let id, _), .measureSignal(let id), .keepDiscovery(let id):
+        case .write(let id, _), .disconnect(let id), .update(let id, _), .measureSignal(let id),
+            .keepDiscovery(let id):
             advance(id.radio, .perform(command), at: now)
-        case .disconnect(let id):
-            if let place = place(of: id) { links[place].isEnding = true }
-            advance(id.radio, .perform(command), at: now)
-        case .discardDiscovery: for id in ids { advance(id, .perform(command), at: now) }
-        case .goodbye:
-            for link in links { endRivals(of: link.address, at: now) }
-            for id in ids { advance(id, .perform(command), at: now) }
+        case .discardDiscovery, .goodbye: for id in ids { advance(id, .perform(command), at: now) }
         case .forget(let address, _):
             choice.forget(address)
             for id in ids { advance(id, .perform(command), at: now) }
@@ -259,7 +252,9 @@ package struct RadioFleet: Sendable {
     /// button can take it over. A shared radio listens only when the owner says so: BlueZ would scan actively, which costs other
     /// programs radio time for as long as a button is away, and would not report a paired button, which advertises no service.
     private mutating func tellListening(at now: Instant) {
-        let isMissing = expected.contains { button in !links.contains { $0.address == button.address } }
+        let isMissing = expected.contains { button in
+            !links.contains { $0.address == button.address && $0.state != .over }
+        }
         let background = listening == .off && isMissing ? RadioListening.background : listening
         for id in ids {
             let wanted = self[id].isShared ? listening : background
@@ -300,30 +295,28 @@ package struct RadioFleet: Sendable {
             noticeDeadLink(heard, at: now)
             choice.heard(heard.address, by: id, heard.rssi, isNew: heard.service != nil, at: now)
         case .connected(let link, let address):
-            if let place = reportedPlace(address), now - links[place].since < Self.collisionTime, !links[place].isEnding
-            {
-                links.append(FleetLink(id: link, address: address, state: .rival, since: now))
-                if links[place].isAttached { endRivals(of: address, at: now) }
-                return
-            }
-            supersede(address, at: now)
-            links.append(FleetLink(id: link, address: address, state: .reported, since: now))
+            let isRival = reportedPlace(address) != nil
+            links.append(FleetLink(id: link, address: address, state: isRival ? .rival : .reported))
+            if isRival { return }
             choice.connected(address, by: id)
         case .attached(let link, _, _):
             guard let place = place(of: link), links[place].state != .over else { return }
-            let address = links[place].address
             if links[place].state == .rival {
-                endReported(address)
+                endReported(links[place].address)
                 promote(place)
             }
             links[place].isAttached = true
-            endRivals(of: address, at: now)
-            choice.attached(address, to: id)
+            choice.attached(links[place].address, to: id)
         case .notified(let link, _), .signal(let link, _):
             guard let place = place(of: link), links[place].state == .reported else { return }
         case .attachFailed(let link):
             guard let place = place(of: link), links[place].state != .over else { return }
             if links[place].state == .rival { return endRival(place, at: now) }
+            let address = links[place].address
+            if hasRival(address) {
+                endReported(address)
+                return promoteRival(of: address)
+            }
         case .disconnected(let link, let reason):
             guard let place = place(of: link) else { return }
             let ended = links.remove(at: place)
@@ -335,10 +328,12 @@ package struct RadioFleet: Sendable {
             }
             choice.disconnected(
                 ended.address, from: id, wasAttached: ended.isAttached, isLost: reason.mayBeTimeout, at: now)
+            if hasRival(ended.address) {
+                report(.disconnected(link, .superseded), id)
+                return promoteRival(of: ended.address)
+            }
             // The button was not silent, so its link has not timed out as long as there is another radio.
-            let isLost = closing == id && isOtherReady(than: id)
-            report(.disconnected(link, isLost ? .radioLost : reason), id)
-            return promoteRival(of: ended.address)
+            if closing == id, isOtherReady(than: id) { return report(.disconnected(link, .radioLost), id) }
         case .attemptFailed(let address):
             attempts[Attempt(radio: id, address: address)] = nil
             choice.attemptFailed(address, by: id, at: now)
@@ -358,25 +353,14 @@ package struct RadioFleet: Sendable {
         outputs.append(Output(radio: id, effect: .event(event)))
     }
 
-    /// Ends the older links of a button that has connected through another radio. A button has one link at a time, so the older link
-    /// is dead although its end has not been reported.
-    private mutating func supersede(_ address: BluetoothAddress, at now: Instant) {
-        endReported(address)
-        endRivals(of: address, at: now)
-    }
-
+    /// Ends the reported link of a button, because another link is real. A button has one link at a time, so this one is dead although
+    /// its end has not been reported.
     private mutating func endReported(_ address: BluetoothAddress) {
         guard let place = reportedPlace(address) else { return }
         links[place].state = .over
         let link = links[place].id
         report(.disconnected(link, .superseded), link.radio)
         deadLinks.append(link)
-    }
-
-    private mutating func endRivals(of address: BluetoothAddress, at now: Instant) {
-        for place in links.indices where links[place].address == address && links[place].state == .rival {
-            endRival(place, at: now)
-        }
     }
 
     private mutating func endRival(_ place: Int, at now: Instant) {
@@ -386,13 +370,18 @@ package struct RadioFleet: Sendable {
         deadLinks.append(link.id)
     }
 
-    /// The owner takes the attempt of a link that it is told of (`takeAttempt`).
+    /// The attempt has led to a link that the owner will never know, so the owner will not call `takeAttempt`.
     private mutating func forgetAttempt(of address: BluetoothAddress, by id: RadioID, at now: Instant) {
         attempts[Attempt(radio: id, address: address)] = nil
         choice.attemptFailed(address, by: id, at: now)
     }
 
-    /// The first rival takes the place of the reported link, which has ended.
+    private func hasRival(_ address: BluetoothAddress) -> Bool {
+        links.contains { $0.address == address && $0.state == .rival }
+    }
+
+    /// The first rival takes the place of the reported link, which has ended. The owner was told that it was superseded, so it knows
+    /// that another link follows at once.
     private mutating func promoteRival(of address: BluetoothAddress) {
         guard let place = links.firstIndex(where: { $0.address == address && $0.state == .rival }) else { return }
         promote(place)
@@ -418,7 +407,7 @@ package struct RadioFleet: Sendable {
         let link = links[place]
         links[place].state = .over
         report(.anomaly("\(link.address) advertises, so its link has ended without a report"), link.id.radio)
-        report(.disconnected(link.id, .unknown), link.id.radio)
+        report(.disconnected(link.id, hasRival(link.address) ? .superseded : .unknown), link.id.radio)
         choice.disconnected(
             link.address, from: link.id.radio, wasAttached: link.isAttached, isLost: true, at: now)
         deadLinks.append(link.id)
@@ -441,7 +430,10 @@ package struct RadioFleet: Sendable {
             report(.takingTurns(takingTurns.flatMap(\.self)), id)
         }
         choice.lost(id)
-        for link in ended { promoteRival(of: link.address) }
+        for link in ended where hasRival(link.address) {
+            report(.disconnected(link.id, .superseded), id)
+            promoteRival(of: link.address)
+        }
     }
 
     private func place(of id: LinkID) -> Int? { links.firstIndex { $0.id == id } }
@@ -463,8 +455,7 @@ package struct RadioFleet: Sendable {
             let current = links.filter { $0.state == .reported }
             for link in links where link.state == .rival {
                 expect(
-                    current.contains { $0.address == link.address && !$0.isAttached },
-                    "\(link.address) has a rival of no link, or of a link that is real")
+                    current.contains { $0.address == link.address }, "\(link.address) has a rival of no link")
             }
             expect(Set(current.map(\.address)).count == current.count, "a button has two links")
             expect(

@@ -62,6 +62,13 @@ struct TwoProxies {
         findService(place)
     }
 
+    /// The proxy finds the services, and cannot enable the notifications.
+    mutating func fail(_ place: Int, error: Int32) {
+        say(.services(address: ProxyTalk.address, ProxyTalk.services), place)
+        say(.servicesDone(address: ProxyTalk.address), place)
+        say(.gattError(address: ProxyTalk.address, handle: 15, error: error), place)
+    }
+
     mutating func findService(_ place: Int) {
         say(.services(address: ProxyTalk.address, ProxyTalk.services), place)
         say(.servicesDone(address: ProxyTalk.address), place)
@@ -110,7 +117,7 @@ struct TwoProxies {
                         requests[Int(output.radio.rawValue)] += 1
                     }
                 }
-            case .event(.connected), .event(.disconnected):
+            case .event(.connected), .event(.attachFailed), .event(.disconnected):
                 if case .event(let event) = output.effect { events.append(event) }
             case .event, .bus: break
             }

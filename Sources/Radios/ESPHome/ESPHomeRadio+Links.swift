@@ -202,8 +202,9 @@ extension ESPHomeRadio {
         }
         switch links[place].phase {
         case .discovering, .subscribing:
-            // The error does not mean that the handles are wrong, so the discovered attributes stay known.
-            guard error != .congested else {
+            // These errors do not mean that the handles are wrong, so the discovered attributes stay known.
+            if error == .linkEnded { return end(place, at: now) }
+            if error == .congested {
                 report(.anomaly("\(links[place].address): the proxy has no room for packets"))
                 return end(place, at: now)
             }
@@ -220,7 +221,7 @@ extension ESPHomeRadio {
                 knowledge[links[place].address] = nil
                 messages.append(.deviceRequest(address: address, .clearCache, addressType: nil))
                 end(place, at: now)
-            case .notConnected, .other: break
+            case .notConnected, .linkEnded, .other: break
             }
         case .ending: break
         }
@@ -237,6 +238,8 @@ enum ProxyAttributeError: Hashable {
     case changedAttributes
     /// The proxy's Bluetooth stack has no room for another packet.
     case congested
+    /// The link has ended while the request waited for its answer. The end itself is reported next.
+    case linkEnded
     case other
 
     init(_ code: Int32) {
@@ -245,6 +248,7 @@ enum ProxyAttributeError: Hashable {
             case -1: .notConnected
             case 0x01, 0x03, 0x0A: .changedAttributes
             case 0x8F: .congested
+            case 0x85: .linkEnded
             default: .other
             }
     }

@@ -384,6 +384,13 @@ struct SimulatedProxy: Sendable {
         if queue.first == address { deadlines.cancel(.attempt) }
         queue.removeAll { $0 == address }
         links[address]?.handle = nil
+        // Bluedroid fails what waits for an answer with GATT_ERROR before it reports the end of the link.
+        if wasConnected {
+            for handle in links[address]?.writing ?? [] {
+                say(.gattError(address: address, handle: handle, error: 0x85))
+            }
+        }
+        links[address]?.writing = []
         guard wasConnected, hiddenEnds > 0 else { return release(address, error: error, at: now) }
         hiddenEnds -= 1
         guard hiddenEndsFreeSlots else {
