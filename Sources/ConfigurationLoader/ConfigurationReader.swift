@@ -10,8 +10,10 @@ struct ConfigurationReader {
     var checker: Checker
     var configuration = Configuration()
 
+    private static let language = FileLanguage(file: .configuration, keysAlsoInside: ["mqtt"])
+
     static func load(_ file: SourceFile, in environment: FileInputs) -> LoadResult<Configuration> {
-        let document = Document(file, in: environment, FileLanguage(file: .configuration))
+        let document = Document(file, in: environment, language)
         var reader = ConfigurationReader(checker: document.checker)
         if let root = document.root { reader.read(root) }
         let lines = PasswordLines(file.text)
@@ -22,7 +24,7 @@ struct ConfigurationReader {
 
     /// The `control_socket`, even if other keys have errors or use secrets that the caller cannot read.
     static func controlSocket(of file: SourceFile, in environment: FileInputs) -> String? {
-        let document = Document(file, in: environment, FileLanguage(file: .configuration))
+        let document = Document(file, in: environment, language)
         var reader = ConfigurationReader(checker: document.checker)
         if let root = document.root { reader.read(root) }
         return reader.configuration.controlSocket.flatMap { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }

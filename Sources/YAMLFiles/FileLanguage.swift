@@ -2,14 +2,19 @@
 package struct FileLanguage: Sendable {
     /// The keys of the file, which begin in column 1.
     let file: MappingTable
+    /// The keys of the file that mappings inside it have, too, so that an indented one may be at its place.
+    let keysAlsoInside: Set<String>
     /// The place of a key that is written in the wrong mapping, of which the name is given; `nil` if no mapping has the key.
     let place: @Sendable (_ key: String, _ table: String) -> KeyPlace?
 
+    /// - Parameter place: `nil` for a kind of file of which messages know only the keys of the file itself.
     package init(
-        file: MappingTable, place: @escaping @Sendable (_ key: String, _ table: String) -> KeyPlace? = { _, _ in nil }
+        file: MappingTable, keysAlsoInside: Set<String> = [],
+        place: (@Sendable (_ key: String, _ table: String) -> KeyPlace?)? = nil
     ) {
         self.file = file
-        self.place = place
+        self.keysAlsoInside = keysAlsoInside
+        self.place = place ?? { key, _ in file.key(key) == nil ? nil : .file }
     }
 }
 

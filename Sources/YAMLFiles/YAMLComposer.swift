@@ -323,7 +323,7 @@ extension YAMLComposer {
                 Hint(
                     "write not, and quote an expression that begins with !",
                     [.init(source.octets(from: start, to: start.advanced(by: 1)), "not ", isGuess: true)]))
-        } else if name == "!include" {
+        } else if name == "!include", language.file.key("include") != nil {
             report("E105", start, end, "unknown tag !include", "use the top-level include: list")
         } else {
             report(

@@ -166,7 +166,9 @@ extension YAMLProblem {
         let line = source.text(from: SourcePosition(line: number, column: 1))
         let indentation = line.prefix { $0 == " " }.count
         let text = String(Substring(line.dropFirst(indentation).prefix { $0 != ":" }))
-        guard indentation > 0, language.file.key(text) != nil else { return nil }
+        guard indentation > 0, language.file.key(text) != nil, !language.keysAlsoInside.contains(text) else {
+            return nil
+        }
         return (text, SourcePosition(line: number, column: indentation + 1))
     }
 

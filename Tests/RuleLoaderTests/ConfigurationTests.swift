@@ -198,6 +198,14 @@ struct ConfigurationTests {
         let hints = load("states: {}\nmqtt: {topic: a}").diagnostics.map(\.hint)
         #expect(hints == [nil, nil])
         #expect(load("log: {}\n flicd: {}\n").diagnostics.map(\.message) == ["\"flicd\" is indented"])
+        let misplaced = load("mqtt:\n  broker: none\n  rules: home.yaml\n").diagnostics.map(\.hint)
+        #expect(misplaced == ["\"rules\" is a key of the file, and begins in column 1"])
+        // A source has this key, too, so it is not said to be indented.
+        let source = load("sources:\n  - share: 1 of 2\n  mqtt: tryck/+\n").diagnostics.map(\.message)
+        #expect(!source.isEmpty && source.allSatisfy { !$0.contains("indented") }, "\(source)")
+        // The file has no list of files to include.
+        let tag = load("rules: !include home.yaml\n").diagnostics.compactMap(\.hint)
+        #expect(tag.allSatisfy { !$0.contains("include: list") }, "\(tag)")
     }
 
     @Test(

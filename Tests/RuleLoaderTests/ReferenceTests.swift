@@ -77,7 +77,7 @@ struct ReferenceTests {
     func codes() throws {
         let sources = Project.root.appending(path: "Sources")
         var missing: Set<String> = []
-        for module in ["RuleLoader", "Expressions", "Rules"] {
+        for module in ["YAMLFiles", "ConfigurationLoader", "RuleLoader", "Expressions", "Rules"] {
             let directory = sources.appending(path: module)
             for name in try FileManager.default.subpathsOfDirectory(atPath: directory.path)
             where name.hasSuffix(".swift") {
