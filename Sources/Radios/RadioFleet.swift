@@ -100,6 +100,8 @@ package struct RadioFleet: Sendable {
         for (place, kind) in kinds.enumerated() {
             if let limit = kind.maximumLinks { choice.limitChanged(RadioID(rawValue: UInt8(place)), to: limit) }
         }
+        // Nothing is assigned yet.
+        _ = choice.takeEffects()
         told = Array(repeating: Told(), count: radios.count)
         isReady = Array(repeating: false, count: radios.count)
         heardCounts = Array(repeating: MinuteCounter(), count: radios.count)
