@@ -133,8 +133,8 @@ struct RadioChoice: Sendable {
     private(set) var deadlines = Deadlines<TimerKey>()
     private var effects: [Effect] = []
 
-    /// - Parameter count: the number of radios.
-    init(count: Int) { radios = Array(repeating: Radio(), count: count) }
+    /// - Parameter limits: for each radio, the number of links that it can have; `nil` if it is not known.
+    init(limits: [Int?]) { radios = limits.map { Radio(limit: $0) } }
 
     private var ids: some Sequence<RadioID> { radios.indices.lazy.map { RadioID(rawValue: UInt8($0)) } }
     private subscript(id: RadioID) -> Radio {
@@ -408,10 +408,10 @@ struct RadioChoice: Sendable {
         }
     }
 
-    /// The radio that looks for a button in place of its home, which is full; `nil` if the home has room, or if no other radio that has
-    /// room heard the button well when it was heard last. Without it, the home would end the link of a quiet button to make room,
-    /// also for a button that is away for days, though another radio could serve that one. Shared radios are left out: they hear too
-    /// little to be compared, and cannot stop to look for a button without ending a link that is coming up.
+    /// The radio that looks for a button in place of its home, which is full; `nil` if the home has room, or if no other radio with room
+    /// heard the button well when it was heard last. If the home looked for it, it would end the link of a quiet button to make room,
+    /// and it would do so for days if the button is away, though the other radio has room for it. Shared radios are left out: they
+    /// rarely hear a button, and one that stops looking for a button ends a link that is coming up.
     private func substitute(for home: RadioID, of button: Button?) -> RadioID? {
         guard self[home].isFull, !self[home].isShared, let signals = button?.signals,
             let last = signals.values.map(\.heardAt).max()

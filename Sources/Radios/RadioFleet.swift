@@ -2,13 +2,13 @@ package import ButtonModel
 
 /// All radios of the program, which look to their owner like one.
 ///
-/// The owner says which buttons it expects, and `RadioChoice` decides which radio looks for each of them. A button has one
-/// link: when a second radio connects to it, the first link is dead or about to be, and ends. With one adapter there is
+/// The owner says which buttons it expects, and `RadioChoice` decides which radio looks for each of them. With one adapter there is
 /// nothing to choose, and everything is passed on.
 ///
-/// Two radios that receive the same advertisement of a button answer it at the same moment. The button hears one of them, and the
-/// other one believes in a link for a moment: a *phantom*. A radio finds the button's service only on a real link. So while a button
-/// has a link that was reported, a further one is a *rival*, which is not reported until it has shown that it is real:
+/// A button has one link. When a second radio reports a link to it, either the first link is dead and its end has not been reported,
+/// or one of the two is a *phantom*: two radios have answered the same advertisement, the button has heard one of them, and the other
+/// one believes in a link until it has received nothing for some connection events. A radio finds the button's service only on a real
+/// link. So a second link, the *rival*, is not reported at first:
 ///
 /// | on                                                          | the rival                       |
 /// |-------------------------------------------------------------|---------------------------------|
@@ -96,12 +96,7 @@ package struct RadioFleet: Sendable {
         let radios = kinds.enumerated().map { RadioMachine(RadioID(rawValue: UInt8($0)), $1) }
         first = radios[0]
         others = Array(radios.dropFirst())
-        choice = RadioChoice(count: radios.count)
-        for (place, kind) in kinds.enumerated() {
-            if let limit = kind.maximumLinks { choice.limitChanged(RadioID(rawValue: UInt8(place)), to: limit) }
-        }
-        // Nothing is assigned yet.
-        _ = choice.takeEffects()
+        choice = RadioChoice(limits: kinds.map(\.maximumLinks))
         told = Array(repeating: Told(), count: radios.count)
         isReady = Array(repeating: false, count: radios.count)
         heardCounts = Array(repeating: MinuteCounter(), count: radios.count)
@@ -297,9 +292,10 @@ package struct RadioFleet: Sendable {
             noticeDeadLink(heard, at: now)
             choice.heard(heard.address, by: id, heard.rssi, isNew: heard.service != nil, at: now)
         case .connected(let link, let address):
-            let isRival = reportedPlace(address) != nil
-            links.append(FleetLink(id: link, address: address, state: isRival ? .rival : .reported))
-            if isRival { return }
+            guard reportedPlace(address) == nil else {
+                return links.append(FleetLink(id: link, address: address, state: .rival))
+            }
+            links.append(FleetLink(id: link, address: address, state: .reported))
             choice.connected(address, by: id)
         case .attached(let link, _, _):
             guard let place = place(of: link), links[place].state != .over else { return }

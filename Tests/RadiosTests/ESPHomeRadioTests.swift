@@ -464,6 +464,31 @@ struct ESPHomeRadioTests {
         talk.ends()
     }
 
+    @Test("A request whose link has ended is no failure of the button, and the next link is made without cache")
+    func failedSubscription() {
+        var talk = ProxyTalk.ready()
+        talk.attach()
+        talk.when(.perform(.keepDiscovery(Self.link)))
+        func end() {
+            for _ in 0..<2 {
+                talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: false, mtu: 0, error: 0x3E))
+                talk.passOver()
+            }
+        }
+        end()
+        talk.when(.perform(.attempt(Self.hall)))
+        talk.says(.deviceRequest(address: ProxyTalk.address, .connectWithCache, addressType: 0))
+        talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: true, mtu: 23, error: 0))
+        talk.passOver()
+        talk.say(.gattError(address: ProxyTalk.address, handle: 15, error: 0x85))
+        talk.says(.deviceRequest(address: ProxyTalk.address, .disconnect, addressType: nil))
+        talk.ends()
+        end()
+        talk.when(.perform(.attempt(Self.hall)))
+        talk.says(.deviceRequest(address: ProxyTalk.address, .connectWithoutCache, addressType: 0))
+        talk.ends()
+    }
+
     @Test("An attempt that fails is reported; one that the proxy never answers is, too")
     func attemptFails() {
         var talk = ProxyTalk.ready()

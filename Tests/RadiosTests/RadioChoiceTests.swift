@@ -14,7 +14,7 @@ struct RadioChoiceTests {
     ///
     /// - Parameter adapters: whether each radio connects by itself, as an adapter does and a proxy does not.
     private static func choice(_ adapters: Bool...) -> RadioChoice {
-        var choice = RadioChoice(count: adapters.count)
+        var choice = RadioChoice(limits: adapters.map { _ in nil })
         for (place, connectsByItself) in adapters.enumerated() {
             choice.ready(
                 RadioID(rawValue: UInt8(place)),
@@ -133,7 +133,7 @@ struct RadioChoiceTests {
     ///
     /// - Parameter shared: whether each radio is shared, as BlueZ is.
     private static func choice(shared: [Bool]) -> RadioChoice {
-        var choice = RadioChoice(count: shared.count)
+        var choice = RadioChoice(limits: shared.map { _ in nil })
         choice.expect([button], at: start)
         for (place, isShared) in shared.enumerated() {
             choice.ready(

@@ -32,6 +32,15 @@ struct SeveralRadiosTests {
         return house.responses.last?["data"]
     }
 
+    /// New buttons with the names b1, b2, …; at most nine.
+    private static func buttons(_ count: UInt64) -> [SimulatedButtonDescription] {
+        (1...count).map { number in
+            SimulatedButtonDescription(
+                name: "b\(number)", address: BluetoothAddress(rawValue: 0x80E4_DA00_0010 + number),
+                serial: "BA00-B0000\(number)", isPublic: true)
+        }
+    }
+
     private static func presses(_ house: inout Household) -> Int64? {
         answer(&house, "buttons")?.arrayValue?[0]["press_count"]?.integerValue
     }
@@ -206,11 +215,7 @@ struct SeveralRadiosTests {
         "Two radios with a link each serve four buttons: each press arrives, and none is stale",
         arguments: UInt64(1)...10)
     func crowd(seed: UInt64) {
-        let buttons = (1...4).map { number in
-            SimulatedButtonDescription(
-                name: "b\(number)", address: BluetoothAddress(rawValue: 0x80E4_DA00_0010 + number),
-                serial: "BA00-B0000\(number)", isPublic: true)
-        }
+        let buttons = Self.buttons(4)
         var house = Household(
             buttons, rules: .none, seed: seed,
             controller: .init(address: BluetoothAddress(rawValue: 0x0000_5E00_5301), maximumLinks: 1), radios: 2)
@@ -231,11 +236,7 @@ struct SeveralRadiosTests {
 
     @Test("No button of a full adapter gives way for one that is away and that a proxy with room can serve")
     func roomElsewhere() {
-        let buttons = (1...3).map { number in
-            SimulatedButtonDescription(
-                name: "b\(number)", address: BluetoothAddress(rawValue: 0x80E4_DA00_0010 + number),
-                serial: "BA00-B0000\(number)", isPublic: true)
-        }
+        let buttons = Self.buttons(3)
         var house = Household(
             buttons, rules: .none,
             controller: .init(address: BluetoothAddress(rawValue: 0x0000_5E00_5301), maximumLinks: 2),
@@ -276,11 +277,7 @@ struct SeveralRadiosTests {
 
     @Test("The warning that a radio has no space for a button names the radio")
     func shortage() {
-        let buttons = (1...4).map { number in
-            SimulatedButtonDescription(
-                name: "b\(number)", address: BluetoothAddress(rawValue: 0x80E4_DA00_0010 + number),
-                serial: "BA00-B0000\(number)", isPublic: true)
-        }
+        let buttons = Self.buttons(4)
         var house = Household(
             buttons, rules: .none,
             controller: .init(address: BluetoothAddress(rawValue: 0x0000_5E00_5301), maximumLinks: 1), radios: 2)

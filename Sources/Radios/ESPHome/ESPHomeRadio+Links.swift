@@ -202,13 +202,19 @@ extension ESPHomeRadio {
         }
         switch links[place].phase {
         case .discovering, .subscribing:
-            // These errors do not mean that the handles are wrong, so the discovered attributes stay known.
-            if error == .linkEnded { return end(place, at: now) }
-            if error == .congested {
+            switch error {
+            case .congested:
+                // The error does not mean that the handles are wrong, so the discovered attributes stay known.
                 report(.anomaly("\(links[place].address): the proxy has no room for packets"))
-                return end(place, at: now)
+                end(place, at: now)
+            case .failed:
+                // The link may have ended, which is no failure of the button. The next link discovers the attributes, in case that they
+                // are the reason.
+                knowledge[links[place].address] = nil
+                end(place, at: now)
+            case .notConnected, .changedAttributes, .other:
+                attachFailed(place, "error \(code) of attribute \(handle)", at: now)
             }
-            attachFailed(place, "error \(code) of attribute \(handle)", at: now)
         case .attached:
             report(.anomaly("\(links[place].address): error \(code) of attribute \(handle)"))
             switch error {
@@ -221,7 +227,7 @@ extension ESPHomeRadio {
                 knowledge[links[place].address] = nil
                 messages.append(.deviceRequest(address: address, .clearCache, addressType: nil))
                 end(place, at: now)
-            case .notConnected, .linkEnded, .other: break
+            case .notConnected, .failed, .other: break
             }
         case .ending: break
         }
@@ -238,8 +244,8 @@ enum ProxyAttributeError: Hashable {
     case changedAttributes
     /// The proxy's Bluetooth stack has no room for another packet.
     case congested
-    /// The link has ended while the request waited for its answer. The end itself is reported next.
-    case linkEnded
+    /// Bluedroid's `GATT_ERROR`, with which it also answers all requests that wait when a link ends, before it reports the end.
+    case failed
     case other
 
     init(_ code: Int32) {
@@ -248,7 +254,7 @@ enum ProxyAttributeError: Hashable {
             case -1: .notConnected
             case 0x01, 0x03, 0x0A: .changedAttributes
             case 0x8F: .congested
-            case 0x85: .linkEnded
+            case 0x85: .failed
             default: .other
             }
     }

@@ -11,9 +11,9 @@ public import ButtonModel
 /// |-----------------------------|----------------------------------------------------------------|
 /// | advertisement, scan response| at the meeting, to each scanner                                |
 /// | link                        | at the meeting of an initiator and a matching advertiser       |
-/// | phantom link                | at that meeting, at each further initiator that has received   |
-/// |                             | the same transmission: it has sent its request at the same     |
-/// |                             | moment, and believes in a link for six intervals               |
+/// | phantom link                | at that meeting, for each further initiator that receives the  |
+/// |                             | same transmission: it answers at the same moment, and believes |
+/// |                             | in a link for six intervals                                    |
 /// | ACL data, link control      | `transmissionDelay` after it was sent, in order; or, with      |
 /// |                             | `hasConnectionEvents`, at a connection event of the link       |
 /// | link loss                   | the supervision timeout after one end went out of reach        |

@@ -4,7 +4,7 @@ import ButtonModel
 /// A link in the `Air`: two ends, each with the handle that its controller assigned. A phantom link has only a central, which
 /// believes in it.
 struct AirLink: Hashable, Sendable {
-    /// The end of a phantom link at which there is nobody.
+    /// Stands for the peripheral that a phantom link does not have.
     private static let nobody = End(station: -1, handle: ConnectionHandle(rawValue: 0xFFFF))
 
     struct End: Hashable, Sendable {
