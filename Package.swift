@@ -270,7 +270,7 @@ let package = Package(
         tests("FeedTests", "Feed", "ButtonModel", "JSON", "MQTTTopics"),
         tests("ESPHomeTests", "ESPHome", "Cryptography", "Bytes", "JSON", resources: [.copy("Vectors")]),
         tests("RadiosTests", "Radios", "BluetoothHost", "ButtonModel", "ESPHome"),
-        tests("ButtonsTests", "Buttons", "Radios", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
+        tests("ButtonsTests", "Buttons", "Radios", "BluetoothHost", "ESPHome", "Flic", "ButtonModel", "Simulator"),
         tests(
             "HubTests", "Hub", "Feed", "Radios", "Buttons", "Flic", "FlicdProtocol", "MQTTTopics", "Expressions",
             "Gestures",

@@ -3,10 +3,10 @@ import ButtonModel
 /// Decides which of several radios looks for which button.
 ///
 /// Two adapters that look for the same button answer the same advertisement at the same moment, and collide. So one radio
-/// at a time looks for a button: its *home*, which is the radio that had it twice in a row, or that took it over from one that
-/// is lost or hears it much worse. The owner keeps it over restarts. A button that never had a link has none: the radio that
-/// hears it best looks for it. The other radios listen, and one of them takes over when it hears a button that its home does not
-/// connect.
+/// at a time looks for a button: its *home*, which is the radio that had it twice in a row while the former home had room, or that
+/// took it over from one that is lost or hears it much worse. The owner keeps it over restarts. A button that never had a link has
+/// none: the radio that hears it best looks for it. The other radios listen, and one of them takes over when it hears a button that
+/// its home does not connect.
 ///
 /// | button     | on                                                   | becomes    | and we                              |
 /// |------------|------------------------------------------------------|------------|-------------------------------------|
@@ -305,7 +305,7 @@ struct RadioChoice: Sendable {
             isBetter = false
         }
         if wasAttached, let home = button.home, home != id,
-            button.previous == id || !self[home].isReady || isBetter
+            button.previous == id && !self[home].isFull || !self[home].isReady || isBetter
         {
             changeHome(of: address, to: id)
         }

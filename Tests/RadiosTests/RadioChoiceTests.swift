@@ -89,6 +89,20 @@ struct RadioChoiceTests {
         #expect(choice.problems(linked: [:]).isEmpty)
     }
 
+    @Test("A radio that has the button because its home is full becomes its home only if it hears it clearly better")
+    func homeInPlaceOfFullHome() {
+        for (strength, home) in [(Int8(-59), Self.one), (-40, Self.two)] {
+            var choice = Self.atHome(2)
+            choice.heard(Self.button, by: Self.one, -50, isNew: false, at: Self.start)
+            choice.heard(Self.button, by: Self.two, strength, isNew: false, at: Self.start)
+            choice.timerFired(at: Self.after(30_000))
+            choice.roomChanged(Self.one, isFull: true)
+            for _ in 0..<3 { Self.link(&choice, Self.two, at: Self.after(60_000)) }
+            choice.roomChanged(Self.one, isFull: false)
+            #expect(choice.radio(for: Self.button, at: Self.after(90_000)) == home)
+        }
+    }
+
     @Test("A full shared home keeps looking for its buttons, and a shared radio never takes the place of a full home")
     func fullSharedHome() {
         for (shared, name) in [([true, false], "home"), ([false, true], "other")] {
