@@ -44,6 +44,9 @@ package struct Hint: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// `write true`
     package static func write(_ text: String) -> Hint { Hint("write \(text)", replacing: text) }
 
+    /// What to write in place of `{% … %}`.
+    package static let statements: Hint = "use if/then/else steps or a if b else c"
+
     /// `use hold`
     package static func use(_ text: String) -> Hint { Hint("use \(text)", replacing: text) }
 }

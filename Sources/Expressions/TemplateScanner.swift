@@ -20,8 +20,7 @@ enum TemplateScanner {
             }
             if octets[index + 1] == UInt8(ascii: "%") {
                 throw ExpressionProblem(
-                    "E408", index..<index + 2, "{% … %} is not supported",
-                    hint: "use if/then/else steps or a if b else c")
+                    "E408", index..<index + 2, "{% … %} is not supported", hint: .statements)
             }
             guard octets[index + 1] == UInt8(ascii: "{") else {
                 index += 1

@@ -20,7 +20,7 @@ extension Checker {
                         "this one has "
                             + entries.filter { names.contains($0.key.text) }.map { "\"\($0.key.text)\"" }
                             .joined(separator: " and ") + "; begin each with \"- \"",
-                        dashes(before: entries, actions: names)))
+                        dashes(before: entries, with: names)))
                 return nil
             }
             first = entry.key
@@ -38,6 +38,13 @@ extension Checker {
     func knowsAllKeys(of fields: CheckedMapping) -> Bool {
         guard case .mapping(let entries) = fields.node.content else { return false }
         return entries.allSatisfy { fields.key($0.key.text) != nil }
+    }
+
+    /// Reports E114 and returns true when an argument of a program has no value.
+    mutating func reportsNullArgument(_ node: YAMLNode) -> Bool {
+        guard node.isNull else { return false }
+        let changes = written(node) == nil ? [] : [Hint.Change(source.octets(from: node.start, to: node.end), "\"\"")]
+        return reportsNullEntry(node, hint: Hint("write \"\" for an empty argument", changes))
     }
 
     mutating func checkPublishTopic(_ topic: String, _ node: YAMLNode) -> Bool {

@@ -53,11 +53,10 @@ extension RuleSetReader {
             var members: [JSONTemplate.Member] = []
             members.reserveCapacity(nodes.count)
             for entry in nodes {
-                if entry.value.isEmpty, checker.reportsMissingSpace(entry) != nil { continue }
-                if entry.value.isEmpty,
-                    checker.reportsNull(entry, hint: checker.hintForMissingJSON(after: entry.key))
-                {
-                    continue
+                if entry.value.isEmpty {
+                    if checker.reportsMissingSpace(entry) != nil { continue }
+                    let change = checker.insertion(ofValue: "null", after: entry.key)
+                    if checker.reportsNull(entry, hint: Hint("write null if that is meant", change)) { continue }
                 }
                 guard checkJSONKey(entry.key), let value = readJSON(entry.value, in: scope, textKey: textKey) else {
                     continue

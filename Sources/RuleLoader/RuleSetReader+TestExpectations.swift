@@ -71,8 +71,7 @@ extension RuleSetReader {
             return nil
         }
         let texts = nodes.compactMap { node in
-            node.isNull && checker.reportsNullEntry(node, hint: checker.hintForEmptyArgument(node))
-                ? nil : checker.text(node, key: key, .areForbidden)?.string
+            checker.reportsNullArgument(node) ? nil : checker.text(node, key: key, .areForbidden)?.string
         }
         return texts.count == nodes.count ? texts : nil
     }

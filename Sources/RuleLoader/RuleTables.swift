@@ -243,7 +243,7 @@ extension MappingTable {
     fileprivate static func place(ofMisplacedKey key: String, in table: String) -> KeyPlace? {
         for (parent, inner) in [("publish", publish), ("log", log), ("queued", queued), ("run", run), ("shell", shell)]
         where inner.name != table && inner.key(key) != nil {
-            return .inside(step: parent)
+            return .inside(key: parent)
         }
         if let place = place(ofMisplacedStepKey: key, in: table) { return place }
         for other in [rule, trigger, button, state, variable, location, rulesFile]
@@ -255,6 +255,8 @@ extension MappingTable {
 }
 
 extension FileLanguage {
-    static let rules = FileLanguage(file: .rulesFile) { key, table in MappingTable.place(ofMisplacedKey: key, in: table)
-    }
+    static let rules = FileLanguage(
+        file: .rulesFile, expressionKeys: ["conditions", "if", "until"],
+        tagHints: ["!include": "use the top-level include: list"], statementHint: .statements,
+        place: MappingTable.place(ofMisplacedKey:in:))
 }

@@ -29,22 +29,14 @@ extension Checker {
         return [Hint.Change(place, opening + text + closing, isGuess: true)]
     }
 
-    /// What to write in place of `null` among the arguments of a program.
-    package func hintForEmptyArgument(_ node: YAMLNode) -> Hint {
-        Hint(
-            "write \"\" for an empty argument",
-            written(node) == nil ? [] : [.init(source.octets(from: node.start, to: node.end), "\"\"")])
-    }
-
-    /// What to write for a key of JSON without a value.
-    package func hintForMissingJSON(after key: YAMLNode.Key) -> Hint {
-        let sentence = "write null if that is meant"
-        guard reportsExactly, key.alias == nil else { return Hint(sentence) }
+    /// Writes a value for a key that has none.
+    package func insertion(ofValue text: String, after key: YAMLNode.Key) -> [Hint.Change] {
+        guard reportsExactly, key.alias == nil else { return [] }
         let end = source.offset(of: key.end)
         guard let colon = source.octets[end...].firstLine.firstIndex(of: UInt8(ascii: ":")),
             source.octets[end..<colon].allSatisfy({ $0 == 0x20 })
-        else { return Hint(sentence) }
-        return Hint(sentence, [.init(colon + 1..<colon + 1, " null")])
+        else { return [] }
+        return [.init(colon + 1..<colon + 1, " " + text)]
     }
 
     /// Another key for the value in the same line behind `name: `.
@@ -174,17 +166,17 @@ extension Checker {
 
     // MARK: Lists
 
-    /// A dash before each of several actions that are written as one entry of a list, or without a list.
+    /// A dash before each of several keys that are written in one entry of a list, or without a list.
     ///
     /// - Parameters:
     ///   - entries: those of the mapping.
-    ///   - names: the keys of actions.
-    package func dashes(before entries: [YAMLNode.Entry], actions names: Set<String>) -> [Hint.Change] {
-        let actions = entries.map(\.key).filter { names.contains($0.text) }
-        guard reportsExactly, let first = entries.first?.key, actions.count > 1,
+    ///   - names: the keys, of which an entry of the list has one.
+    package func dashes(before entries: [YAMLNode.Entry], with names: Set<String>) -> [Hint.Change] {
+        let keys = entries.map(\.key).filter { names.contains($0.text) }
+        guard reportsExactly, let first = entries.first?.key, keys.count > 1,
             entries.allSatisfy({ $0.key.alias == nil })
         else { return [] }
-        let second = actions[1]
+        let second = keys[1]
         let before = source.octets(before: second.start)
         let octets = source.octets
         guard octets[before].allSatisfy({ $0 == 0x20 }), second.start.line > first.start.line else {
@@ -198,7 +190,7 @@ extension Checker {
             guard column >= 2 else { return [] }
             return [Hint.Change(before.upperBound - 2..<before.upperBound, "- ", isGuess: true)]
         }
-        guard actions.count == entries.count else { return [] }
+        guard keys.count == entries.count else { return [] }
         return [source.listing(from: first.start)]
     }
 }

@@ -12,14 +12,14 @@ package struct Checker {
     package private(set) var hasErrors: Bool
     /// The values of all `!secret` and `!env_var` in the file.
     package private(set) var confidential: Set<String> = []
-    /// The placeholders of these values (`RuleSet.placeholders`). If a value has two names, the first in alphabetical order counts.
+    /// What stands for these values in recordings. If a value has two names, the first in alphabetical order counts.
     package private(set) var placeholders: [String: String] = [:]
     /// The values of `confidential` that `!secret` gives.
     package private(set) var secretValues: Set<String> = []
     /// The confidential values as messages would show them, split at quotation marks, for `masked`.
     private var confidentialWords: Set<String> = []
     private var reported: Set<ReportKey> = []
-    /// The warning W702 for each program named without a slash, reported later if the program is not found.
+    /// A warning for each program that the file names, reported later if the program is not found.
     package private(set) var programs: [String: Diagnostic] = [:]
 
     private struct ReportKey: Hashable {
@@ -200,8 +200,8 @@ package struct Checker {
         switch place {
         case .besideMapping: changes = movingOut(key, entry.value, of: node)
         case .file: if reportsExactly, key.alias == nil { changes = source.withoutIndentation(at: key.start).changes }
-        case .inside(let step):
-            if let inner = node[step] { changes = movingIn(key, entry.value, into: inner, as: key.text) }
+        case .inside(let other):
+            if let inner = node[other] { changes = movingIn(key, entry.value, into: inner, as: key.text) }
         case .elsewhere: break
         }
         return Hint(place.hint(for: key.text, in: table.name), changes)
@@ -314,13 +314,14 @@ package struct Checker {
         add(.warning, code, start, end, nil, message, hint, [])
     }
 
-    /// Records a program to look for, with the warning for the case that it is not found (W702). Only the first mention
-    /// of a program is recorded.
-    package mutating func mention(program name: String, at node: YAMLNode) {
+    /// Records a program to look for, with the warning for the case that it is not found. Only the first mention of a program is
+    /// recorded.
+    package mutating func mention(
+        program name: String, _ code: String, at node: YAMLNode, _ message: String, hint: Hint
+    ) {
         guard programs[name] == nil else { return }
         let before = diagnostics.count
-        warning(
-            "W702", at: node, "program \"\(shown(name))\" was not found", hint: "install it, or write its whole path")
+        warning(code, at: node, message, hint: hint)
         if diagnostics.count > before { programs[name] = diagnostics.removeLast() }
     }
 

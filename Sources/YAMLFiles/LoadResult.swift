@@ -6,11 +6,11 @@ package struct LoadResult<Value: Sendable>: Sendable {
     package var value: Value?
     /// The part that could be read, even if there are errors.
     package let readable: Value
-    /// False if a file of a rule set could not be read or is not valid YAML. What it declares is missing in `readable`.
+    /// False if one of the files could not be read or is not valid YAML. What it declares is missing in `readable`.
     package let isComplete: Bool
     /// In source order.
     package var diagnostics: [Diagnostic]
-    /// For each file, the programs it names without a slash, with the warning for the case that a program is not found.
+    /// For each file, the programs that it names, with the warning for the case that a program is not found.
     private var warnings: [[String: Diagnostic]]
 
     package init(
@@ -23,10 +23,10 @@ package struct LoadResult<Value: Sendable>: Sendable {
         warnings = programs
     }
 
-    /// Programs that rules name without a slash, which must be in the fixed search path.
+    /// The programs that the files name, which must be in the fixed search path.
     package var programs: Set<String> { warnings.reduce(into: []) { $0.formUnion($1.keys) } }
 
-    /// Adds the warnings about programs that were not found (W702).
+    /// Adds the warnings about programs that were not found.
     package mutating func report(missing programs: Set<String>) {
         guard !programs.isEmpty else { return }
         let found = warnings.flatMap { $0.filter { programs.contains($0.key) }.values }

@@ -1,7 +1,7 @@
 /// The keys of one kind of mapping in a file, and hints for keys that users know from other systems.
 ///
-/// The tables are the only list of keys: the checker, its suggestions, the JSON Schema and `rules/README.md` follow
-/// them. A table is a class because one is passed for each mapping of a file, and copies of so many members take long.
+/// The tables are the only list of keys: the checker, its suggestions, schemas and references follow them. A table is
+/// a class because one is passed for each mapping of a file, and copies of so many members take long.
 package final class MappingTable: Sendable {
     /// The name of the mapping in messages such as `unknown key "x" in a rule`.
     package let name: String
@@ -87,7 +87,7 @@ package enum ValueType: Sendable {
     case oneOf([String], planned: [String] = [])
     /// Text that may hold expressions. Which names they may use depends on the key.
     case template
-    /// A value that its reader checks itself. `SchemaMapping.details` describes it for editors and for the reference.
+    /// A value that its reader checks itself. Schemas and references describe it elsewhere.
     case anything
 
     /// The meaning of `{{` and `{%` in a text.

@@ -1,7 +1,7 @@
 import Diagnostics
 import Expressions
 
-/// Builds the tree of one file from libyaml's events, and reports YAML that rule files may not contain.
+/// Builds the tree of one file from libyaml's events, and reports YAML that files may not contain.
 ///
 /// A tree has at most `maximumDepth` levels, `maximumNodes` nodes, and `maximumExpansion` nodes made by aliases, so
 /// that a small file cannot become a large tree.
@@ -42,6 +42,8 @@ package struct YAMLComposer: ~Copyable {
     /// True if the file contains a `!secret`.
     private(set) var wantsSecrets = false
     private var expandedCount = 0
+    /// Lines in which a template without quotes begins, which is reported already.
+    private var linesOfTemplates: Set<Int> = []
     /// Lines in which a scalar continues from the line before, in order. Blanks at their beginning are not indentation.
     private var continuationLines: [ClosedRange<Int>] = []
 
@@ -85,9 +87,7 @@ package struct YAMLComposer: ~Copyable {
             let diagnostic = error.diagnostic(in: source, of: language)
             // A template without quotes on this line is already reported, and the cause of this error:
             // `topic: {{ x }}/set`.
-            if !diagnostics.contains(where: { $0.code == "E111" && $0.start.line == diagnostic.start.line }) {
-                diagnostics.append(diagnostic)
-            }
+            if !linesOfTemplates.contains(diagnostic.start.line) { diagnostics.append(diagnostic) }
             throw Stop()
         }
     }
@@ -191,6 +191,7 @@ package struct YAMLComposer: ~Copyable {
         if !merges.isEmpty { children = merging(merges, into: children) }
         let node = YAMLNode(content: .mapping(isTemplate ? [] : children), start: event.start, end: end)
         guard isTemplate, !isKey else { return node }
+        linesOfTemplates.insert(event.start.line)
         diagnostics.append(source.unquotedTemplate(at: event.start))
         return YAMLNode(content: .invalid, start: event.start, end: end)
     }
@@ -317,25 +318,21 @@ extension YAMLComposer {
         let written = Checker.shown(String(Substring(text)))
         if YAMLNode.Tag(rawValue: name) != nil {
             report("E105", start, end, "\(name) is allowed only before a single text")
-        } else if YAMLComposer.expressionKeys.contains(key) {
+        } else if language.expressionKeys.contains(key) {
             report(
                 "E105", start, end, "\(written) is read as a tag",
                 Hint(
                     "write not, and quote an expression that begins with !",
                     [.init(source.octets(from: start, to: start.advanced(by: 1)), "not ", isGuess: true)]))
-        } else if name == "!include", language.file.key("include") != nil {
-            report("E105", start, end, "unknown tag !include", "use the top-level include: list")
         } else {
             report(
                 "E105", start, end, "unknown tag \(written)",
-                Hint(
-                    "the tags are !secret, !env_var and !literal; quote text that begins with !",
-                    source.quoting(at: start)))
+                language.tagHints[name]
+                    ?? Hint(
+                        "the tags are !secret, !env_var and !literal; quote text that begins with !",
+                        source.quoting(at: start)))
         }
     }
-
-    /// Keys of expressions, in which a `!` is meant as `not` and not as a tag.
-    private static let expressionKeys: Set<String> = ["conditions", "if", "until"]
 }
 
 // MARK: - Reports

@@ -2,9 +2,10 @@ package import Diagnostics
 import Expressions
 
 extension YAMLProblem {
-    /// Translates libyaml's error into a message for authors of rule files.
+    /// Translates libyaml's error into a message for authors of files.
     func diagnostic(in source: SourceText, of language: FileLanguage) -> Diagnostic {
-        if let special = template(in: source) ?? tab(in: source) ?? missingSpace(in: source) ?? interrupted(in: source)
+        if let special = template(in: source, of: language) ?? tab(in: source) ?? missingSpace(in: source)
+            ?? interrupted(in: source)
         {
             return special
         }
@@ -196,10 +197,11 @@ extension YAMLProblem {
 
     private func error(
         _ message: String, in source: SourceText, code: String = "E101", at location: SourcePosition? = nil,
+        width: Int = 1,
         hint: Hint? = nil
     ) -> Diagnostic {
         let start = location ?? position
-        let end = start.advanced(by: 1)
+        let end = start.advanced(by: width)
         return Diagnostic(
             severity: .error, code: code, file: source.name, start: start, end: end, message: message,
             hint: hint?.sentence, changes: hint.map { source.changes($0, from: start, to: end) } ?? [])
@@ -281,13 +283,13 @@ extension YAMLProblem {
     }
 
     /// The error for a template without quotes, `topic: {{ x }}/set` or `{% if x %}`, which libyaml reads as a mapping.
-    private func template(in source: SourceText) -> Diagnostic? {
+    private func template(in source: SourceText, of language: FileLanguage) -> Diagnostic? {
         let before = String(Substring(source.text(before: position)))
         if before.hasSuffix("{"), source.text(from: position).first == "%" {
             let start = position.advanced(by: -1)
-            return Diagnostic(
-                severity: .error, code: "E408", file: source.name, start: start, end: start.advanced(by: 2),
-                message: "{% … %} is not supported", hint: "use if/then/else steps or a if b else c")
+            return error(
+                "{% … %} is not supported", in: source, code: "E408", at: start, width: 2,
+                hint: language.statementHint ?? Hint("quote it", source.quoting(at: start)))
         }
         // Inside brackets, plain text ends before the braces: `{topic: home/{{ x }}}`.
         let isAtBraces = source.text(from: position).starts(with: "{{".unicodeScalars)

@@ -203,6 +203,11 @@ struct ConfigurationTests {
         // A source has this key, too, so it is not said to be indented.
         let source = load("sources:\n  - share: 1 of 2\n  mqtt: tryck/+\n").diagnostics.map(\.message)
         #expect(!source.isEmpty && source.allSatisfy { !$0.contains("indented") }, "\(source)")
+        // The file has no steps and no expressions.
+        let statement = load("mqtt: {topic: {% if x %}}\n").diagnostics.map { "\($0.code) \($0.hint ?? "")" }
+        #expect(statement == ["E408 quote it"])
+        let negation = load("if: !broker.connected\n").diagnostics.compactMap(\.hint)
+        #expect(negation == ["the tags are !secret, !env_var and !literal; quote text that begins with !"])
         // The file has no list of files to include.
         let tag = load("rules: !include home.yaml\n").diagnostics.compactMap(\.hint)
         #expect(tag.allSatisfy { !$0.contains("include: list") }, "\(tag)")

@@ -147,7 +147,11 @@ extension RuleSetReader {
             checker.error("E203", at: program, "the name of a program cannot be empty")
             return nil
         }
-        if !program.isSecret, !name.utf8.contains(UInt8(ascii: "/")) { checker.mention(program: name, at: program) }
+        if !program.isSecret, !name.utf8.contains(UInt8(ascii: "/")) {
+            checker.mention(
+                program: name, "W702", at: program, "program \"\(checker.shown(name))\" was not found",
+                hint: "install it, or write its whole path")
+        }
         process.arguments = arguments
         return .process(process)
     }
@@ -223,7 +227,7 @@ extension RuleSetReader {
         arguments.reserveCapacity(nodes.count)
         var size = 0
         for node in nodes.dropFirst(first) {
-            if node.isNull, checker.reportsNullEntry(node, hint: checker.hintForEmptyArgument(node)) { continue }
+            if checker.reportsNullArgument(node) { continue }
             guard let argument = template(node, key: key, in: scope), checkArgument(argument, node) else { continue }
             if node.isSecret { warnOfSecret(node) }
             size += argument.literalSize
