@@ -135,7 +135,7 @@ extension ConfigurationReader {
         }
         let key = ESPHomeKey(base64: text)
         // A secret that is not available is read as a placeholder.
-        if key == nil, !checker.environment.hasPlaceholders {
+        if key == nil, !checker.inputs.hasPlaceholders {
             checker.error(
                 "E203", at: node, "the key of a proxy is the base64 text of 32 octets",
                 hint: "copy it from api: encryption: key: of its ESPHome configuration")

@@ -12,8 +12,8 @@ struct ConfigurationReader {
 
     private static let language = FileLanguage(file: .configuration, keysAlsoInside: ["mqtt"])
 
-    static func load(_ file: SourceFile, in environment: FileInputs) -> LoadResult<Configuration> {
-        let document = Document(file, in: environment, language)
+    static func load(_ file: SourceFile, in inputs: FileInputs) -> LoadResult<Configuration> {
+        let document = Document(file, in: inputs, language)
         var reader = ConfigurationReader(checker: document.checker)
         if let root = document.root { reader.read(root) }
         let lines = PasswordLines(file.text)
@@ -23,8 +23,8 @@ struct ConfigurationReader {
     }
 
     /// The `control_socket`, even if other keys have errors or use secrets that the caller cannot read.
-    static func controlSocket(of file: SourceFile, in environment: FileInputs) -> String? {
-        let document = Document(file, in: environment, language)
+    static func controlSocket(of file: SourceFile, in inputs: FileInputs) -> String? {
+        let document = Document(file, in: inputs, language)
         var reader = ConfigurationReader(checker: document.checker)
         if let root = document.root { reader.read(root) }
         return reader.configuration.controlSocket.flatMap { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }

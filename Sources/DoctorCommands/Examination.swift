@@ -78,7 +78,7 @@ struct Examination {
         }
         let loaded = FileLoader.configuration(
             SourceFile(name: path, text: text.octets, isReadableByOthers: text.isReadableByOthers),
-            in: files.loadEnvironment(in: SystemEnvironment.directory(of: path)))
+            in: files.fileInputs(in: SystemEnvironment.directory(of: path)))
         let file = Observations.File(path, loaded.diagnostics, content: "without errors")
         if case .failure(let failure) = setup, case .good = file { return .unusable(failure.text) }
         return file

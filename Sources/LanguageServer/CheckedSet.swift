@@ -43,15 +43,15 @@ struct CheckedSet: Sendable {
 
     /// The files of secrets of the rules and of the configuration, each once.
     var allSecrets: [SourceFile] {
-        let files = [inputs.common.secrets, configuration?.inputs.secrets].compactMap(\.self)
+        let files = [inputs.fileInputs.secrets, configuration?.inputs.secrets].compactMap(\.self)
         return files.count == 2 && files[0].name == files[1].name ? [files[0]] : files
     }
 
-    func contains(_ path: String) -> Bool { file(path) != nil || inputs.common.secrets?.name == path }
+    func contains(_ path: String) -> Bool { file(path) != nil || inputs.fileInputs.secrets?.name == path }
 
     /// The secrets that a file of the set can use; `nil` if there is no file of secrets beside it.
     func secrets(for path: String) -> SourceFile? {
-        isConfiguration(path) ? configuration?.inputs.secrets : inputs.common.secrets
+        isConfiguration(path) ? configuration?.inputs.secrets : inputs.fileInputs.secrets
     }
 
     /// The path of the file of secrets that a file of the set can use. The file may not exist.
@@ -68,7 +68,7 @@ struct CheckedSet: Sendable {
         answers[request] = answer
         guard case .files(let found) = answer else { return }
         for file in found
-        where !files.contains(where: { $0.name == file.name }) && file.name != inputs.common.secrets?.name {
+        where !files.contains(where: { $0.name == file.name }) && file.name != inputs.fileInputs.secrets?.name {
             files.append(file)
         }
     }
@@ -116,7 +116,7 @@ struct CheckedSet: Sendable {
         replacing path: String, with text: [UInt8], secrets: SourceFile? = nil
     ) -> LoadResult<RuleSet> {
         var inputs = inputs
-        if let secrets { inputs.common.secrets = secrets }
+        if let secrets { inputs.fileInputs.secrets = secrets }
         func replaced(_ file: SourceFile) -> SourceFile {
             guard file.name == path || file.identity == path else { return file }
             var file = file

@@ -161,7 +161,7 @@ package struct SetCheck: Sendable {
             }
             load(file)
         case (.secrets(let entry), .set(let answer)):
-            inputs.common.secrets = file(in: answer, named: PathText.secrets(beside: entry.name))
+            inputs.fileInputs.secrets = file(in: answer, named: PathText.secrets(beside: entry.name))
             stage = .systemTimeZone(entry)
         case (.systemTimeZone(let entry), .systemTimeZone(let zone)):
             inputs.systemTimeZone = zone
@@ -190,8 +190,8 @@ package struct SetCheck: Sendable {
     private mutating func take(configuration file: SourceFile, secrets: SourceFile?) {
         let directory = PathText.directory(of: file.name)
         inputs = LoadInputs(secrets: secrets, variables: variables)
-        let loaded = FileLoader.configuration(file, in: inputs.common)
-        configuration = (file, inputs.common, loaded)
+        let loaded = FileLoader.configuration(file, in: inputs.fileInputs)
+        configuration = (file, inputs.fileInputs, loaded)
         guard let value = loaded.value else {
             return path == file.name ? finish() : lookForSiblings()
         }

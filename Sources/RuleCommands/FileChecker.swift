@@ -56,7 +56,7 @@ package struct FileChecker {
         else { return nil }
         let directory = SystemEnvironment.directory(of: found)
         let file = SourceFile(name: found, text: text.octets, isReadableByOthers: text.isReadableByOthers)
-        guard let configuration = FileLoader.configuration(file, in: files.loadEnvironment(in: directory)).value else {
+        guard let configuration = FileLoader.configuration(file, in: files.fileInputs(in: directory)).value else {
             return nil
         }
         let rules = RulesOnDisk(configuration, in: directory, files: files)
@@ -101,7 +101,7 @@ package struct FileChecker {
         let directory = SystemEnvironment.directory(of: path)
         let loaded = FileLoader.configuration(
             SourceFile(name: path, text: text.octets, isReadableByOthers: text.isReadableByOthers),
-            in: files.loadEnvironment(in: directory))
+            in: files.fileInputs(in: directory))
         let checked = CheckedFile(configuration: text, named: path, loaded)
         // Only a valid configuration tells where the rules are.
         guard let configuration = loaded.value else { return [checked] }

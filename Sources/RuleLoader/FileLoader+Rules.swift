@@ -12,7 +12,7 @@ extension LoadResult<RuleSet> {
         var found = readable.confidentialValues
         guard value == nil else { return found }
         let names = texts.reduce(into: Set<String>()) { $0.formUnion(Secrets.names(in: $1)) }
-        let secrets = Secrets(in: inputs.common).placeholders(of: names)
+        let secrets = Secrets(in: inputs.fileInputs).placeholders(of: names)
         found.values.formUnion(secrets.keys)
         found.marks.merge(secrets, uniquingKeysWith: min)
         found.open.subtract(secrets.keys)
@@ -21,11 +21,11 @@ extension LoadResult<RuleSet> {
 }
 
 extension FileLoader {
-    /// Loads a rule set whose files are all in the environment.
-    package static func rules(_ entry: SourceFile, in environment: LoadInputs) -> LoadResult<RuleSet> {
-        var loader = RuleSetLoader(entry, in: environment)
+    /// Loads a rule set whose files are all in the inputs.
+    package static func rules(_ entry: SourceFile, in inputs: LoadInputs) -> LoadResult<RuleSet> {
+        var loader = RuleSetLoader(entry, in: inputs)
         while let nextRequest = loader.nextRequest {
-            loader.answer(environment.answer(to: nextRequest, relativeTo: entry))
+            loader.answer(inputs.answer(to: nextRequest, relativeTo: entry))
         }
         return (consume loader).loaded()
     }
@@ -39,10 +39,10 @@ extension FileLoader {
     /// - Returns: `nil` if there is no file.
     package static func recordedRules(
         _ files: [SourceFile], timeZones: [String: [UInt8]], systemTimeZone: String?, forbiddenSteps: Set<StepKind>,
-        in environment: FileInputs
+        in fileInputs: FileInputs
     ) -> LoadResult<RuleSet>? {
         guard let entry = files.first else { return nil }
-        var inputs = LoadInputs(environment, forbiddenSteps: forbiddenSteps, timeZones: timeZones)
+        var inputs = LoadInputs(fileInputs, forbiddenSteps: forbiddenSteps, timeZones: timeZones)
         inputs.systemTimeZone = systemTimeZone.flatMap { name in
             timeZones[name].map { LoadInputs.ZoneFile(name: name, octets: $0) }
         }

@@ -38,7 +38,7 @@ struct IncludeGraph {
         var directory: Substring
     }
 
-    private let environment: FileInputs
+    private let inputs: FileInputs
     private var files: [File] = []
     /// Indices in `files`, by the identity of the file.
     private var numbers: [String: Int] = [:]
@@ -51,8 +51,8 @@ struct IncludeGraph {
     private var size = 0
     private var nodeCount = 0
 
-    init(_ entry: SourceFile, in environment: FileInputs) {
-        self.environment = environment
+    init(_ entry: SourceFile, in inputs: FileInputs) {
+        self.inputs = inputs
         _ = add(entry, isEntry: true)
     }
 
@@ -86,7 +86,7 @@ struct IncludeGraph {
         let isGlob = !inclusion.pattern.isLiteral
         var children: [Int] = []
         for file in files {
-            if let secrets = environment.secrets, identity(of: secrets) == identity(of: file) {
+            if let secrets = inputs.secrets, identity(of: secrets) == identity(of: file) {
                 guard isGlob else { return fail(inclusion, "E308", "\(secrets.name) is read only through !secret") }
                 continue
             }
@@ -132,7 +132,7 @@ struct IncludeGraph {
     }
 
     private mutating func add(_ file: SourceFile, isEntry: Bool) -> Int {
-        let parsed = Document(file, in: environment, .rules, secrets: &secrets)
+        let parsed = Document(file, in: inputs, .rules, secrets: &secrets)
         var document = RuleDocument(parsed, isEntry: isEntry)
         size += file.text.count
         nodeCount += parsed.nodeCount

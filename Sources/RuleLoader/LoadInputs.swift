@@ -15,7 +15,7 @@ package struct LoadInputs: Sendable {
     }
 
     /// The secrets and environment variables for all files of the set.
-    package var common: FileInputs
+    package var fileInputs: FileInputs
     /// The kinds of steps that are refused (E204).
     package var forbiddenSteps: Set<StepKind>
     /// Compiled time zones by name (RFC 8536), as far as they are available.
@@ -42,10 +42,10 @@ package struct LoadInputs: Sendable {
     }
 
     package init(
-        _ common: FileInputs, forbiddenSteps: Set<StepKind> = [], timeZones: [String: [UInt8]] = [:],
+        _ fileInputs: FileInputs, forbiddenSteps: Set<StepKind> = [], timeZones: [String: [UInt8]] = [:],
         systemTimeZone: ZoneFile? = nil, files: [String: SourceFile] = [:], hasNoBroker: Bool = false
     ) {
-        self.common = common
+        self.fileInputs = fileInputs
         self.forbiddenSteps = forbiddenSteps
         self.timeZones = timeZones
         self.systemTimeZone = systemTimeZone

@@ -37,11 +37,11 @@ package struct RuleSetLoader {
         case timeZone([UInt8]?)
     }
 
-    package static let maximumFiles = 1000
+    static let maximumFiles = 1000
     /// How many files the tests of a set may reload. One more is an error (E205).
     static let maximumReloads = 100
 
-    private var environment: LoadInputs
+    private var inputs: LoadInputs
     private let followsReloads: Bool
     /// The files found so far; `nil` when all included files are read.
     private var graph: IncludeGraph?
@@ -60,14 +60,14 @@ package struct RuleSetLoader {
         var node: YAMLNode
     }
 
-    package init(_ entry: SourceFile, in environment: LoadInputs) {
-        self.init(entry, in: environment, followsReloads: true)
+    package init(_ entry: SourceFile, in inputs: LoadInputs) {
+        self.init(entry, in: inputs, followsReloads: true)
     }
 
-    private init(_ entry: SourceFile, in environment: LoadInputs, followsReloads: Bool) {
-        self.environment = environment
+    private init(_ entry: SourceFile, in inputs: LoadInputs, followsReloads: Bool) {
+        self.inputs = inputs
         self.followsReloads = followsReloads
-        graph = IncludeGraph(entry, in: environment.common)
+        graph = IncludeGraph(entry, in: inputs.fileInputs)
         proceed()
     }
 
@@ -84,7 +84,7 @@ package struct RuleSetLoader {
         if graph != nil {
             graph?.answer(answer)
         } else if let zone = wantedZone {
-            if case .timeZone(let octets?) = answer { environment.timeZones[zone] = octets }
+            if case .timeZone(let octets?) = answer { inputs.timeZones[zone] = octets }
             wantedZone = nil
         } else if !reloaded.isEmpty {
             reloaded[0].answer(answer)
@@ -97,8 +97,8 @@ package struct RuleSetLoader {
     /// The set and the diagnostics about its files. Errors in reloaded files are not reported: a test may reload a file
     /// with errors on purpose.
     package consuming func loaded() -> LoadResult<RuleSet> {
-        let environment = environment
-        return RuleSetReader.load((consume self).documents, in: environment)
+        let inputs = inputs
+        return RuleSetReader.load((consume self).documents, in: inputs)
     }
 
     /// Proceeds to the next thing that needs an answer.
@@ -106,7 +106,7 @@ package struct RuleSetLoader {
         guard graph?.next == nil else { return }
         if let complete = graph.take() {
             documents = complete.documents()
-            wantedZone = documents.first?.timeZone.flatMap { environment.timeZones[$0] == nil ? $0 : nil }
+            wantedZone = documents.first?.timeZone.flatMap { inputs.timeZones[$0] == nil ? $0 : nil }
             if followsReloads { reloads = RuleSetLoader.reloads(in: &documents)[...] }
         }
         while let loader = reloaded.first, loader.nextRequest == nil, let reload = reloads.first {
@@ -122,7 +122,7 @@ package struct RuleSetLoader {
 
     private mutating func begin(_ reload: Reload, with answer: Answer) {
         if case .files(let files) = answer, files.count == 1 {
-            reloaded = [RuleSetLoader(files[0], in: environment, followsReloads: false)]
+            reloaded = [RuleSetLoader(files[0], in: inputs, followsReloads: false)]
             return
         }
         let text = "reload \"\(Checker.shown(reload.text))\""

@@ -39,7 +39,7 @@ package struct HostAndPort: Hashable, Sendable, CustomStringConvertible {
 
 extension HostAndPort {
     /// True for `localhost` and literal loopback addresses. Other names are not looked up.
-    package var isLoopback: Bool {
+    var isLoopback: Bool {
         if host == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }

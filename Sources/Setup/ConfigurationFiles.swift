@@ -51,7 +51,7 @@ package struct ConfigurationFiles: Sendable {
         let directory = SystemEnvironment.directory(of: path)
         let loaded = FileLoader.configuration(
             SourceFile(name: path, text: text.octets, isReadableByOthers: text.isReadableByOthers),
-            in: loadEnvironment(in: directory))
+            in: fileInputs(in: directory))
         guard let configuration = loaded.value else {
             throw .init(text: ConfigurationFiles.report(loaded.diagnostics, on: text), status: .configuration)
         }
@@ -145,7 +145,7 @@ package struct ConfigurationFiles: Sendable {
     }
 
     /// The secrets and variables that files in this directory may refer to.
-    package func loadEnvironment(in directory: String) -> FileInputs {
+    package func fileInputs(in directory: String) -> FileInputs {
         let secretsPath = directory + "/secrets.yaml"
         // Only a regular file is read, because the daemon would wait for the other end of a pipe.
         var inputs = FileInputs(variables: environment)

@@ -51,18 +51,18 @@ package struct RulesOnDisk: Sendable {
     package func load(withTests: Bool = false) throws(FileText.Failure) -> LoadedRules {
         let entry = try entry()
         let directory = SystemEnvironment.directory(of: path)
-        var environment = LoadInputs(
-            files.loadEnvironment(in: directory), forbiddenSteps: forbiddenSteps, hasNoBroker: hasNoBroker)
+        var inputs = LoadInputs(
+            files.fileInputs(in: directory), forbiddenSteps: forbiddenSteps, hasNoBroker: hasNoBroker)
         let zones = ZoneFiles()
-        environment.systemTimeZone = zones.system(files.environment["TZ"]).map {
+        inputs.systemTimeZone = zones.system(files.environment["TZ"]).map {
             LoadInputs.ZoneFile(name: $0.name, octets: $0.octets)
         }
         var recorded = RecordedRules(
             files: [.init(name: entry.name, text: entry.text)], forbiddenSteps: forbiddenSteps,
-            systemTimeZone: environment.systemTimeZone?.name)
-        if let zone = environment.systemTimeZone { recorded.timeZones[zone.name] = zone.octets }
+            systemTimeZone: inputs.systemTimeZone?.name)
+        if let zone = inputs.systemTimeZone { recorded.timeZones[zone.name] = zone.octets }
         var searched: Set<String> = []
-        var loader = RuleSetLoader(entry, in: environment)
+        var loader = RuleSetLoader(entry, in: inputs)
         while let nextRequest = loader.nextRequest {
             let answer: RuleSetLoader.Answer
             switch nextRequest {
@@ -80,10 +80,10 @@ package struct RulesOnDisk: Sendable {
         var result = loader.loaded()
         result.report(missing: result.programs.filter { !RuleFiles.isProgram($0) })
         var sources = Dictionary(recorded.files.map { ($0.name, $0.text) }) { first, _ in first }
-        if let secrets = environment.common.secrets { sources[secrets.name] = secrets.text }
+        if let secrets = inputs.fileInputs.secrets { sources[secrets.name] = secrets.text }
         return LoadedRules(
-            result: result, sources: sources, recorded: recorded, secrets: environment.common.secrets,
-            confidentialValues: result.confidentialValues(in: environment, of: recorded.files.map(\.text)),
+            result: result, sources: sources, recorded: recorded, secrets: inputs.fileInputs.secrets,
+            confidentialValues: result.confidentialValues(in: inputs, of: recorded.files.map(\.text)),
             tests: withTests ? result.value.map { RuleTestRunner.run($0) } : nil, searched: searched)
     }
 
@@ -103,15 +103,15 @@ package struct RulesOnDisk: Sendable {
     ///
     /// - Returns: `nil` if nothing is kept.
     package func load(_ kept: LastGoodRules) -> LoadResult<RuleSet>? {
-        let current = load(kept.rules, files.loadEnvironment(in: SystemEnvironment.directory(of: path)))
+        let current = load(kept.rules, files.fileInputs(in: SystemEnvironment.directory(of: path)))
         guard current?.value == nil, let secrets = kept.secrets else { return current }
         return load(kept.rules, FileInputs(secrets: secrets, variables: files.environment))
     }
 
-    private func load(_ recorded: RecordedRules, _ environment: FileInputs) -> LoadResult<RuleSet>? {
+    private func load(_ recorded: RecordedRules, _ inputs: FileInputs) -> LoadResult<RuleSet>? {
         FileLoader.recordedRules(
             recorded.files.map { SourceFile(name: $0.name, text: $0.text) }, timeZones: recorded.timeZones,
-            systemTimeZone: recorded.systemTimeZone, forbiddenSteps: recorded.forbiddenSteps, in: environment)
+            systemTimeZone: recorded.systemTimeZone, forbiddenSteps: recorded.forbiddenSteps, in: inputs)
     }
 }
 

@@ -1,4 +1,4 @@
-package import Diagnostics
+import Diagnostics
 package import Expressions
 
 /// Changes of the text for hints that do more than replace what a message is about. There are none after many messages, and for
@@ -45,9 +45,9 @@ extension Checker {
     }
 
     /// Two entries in place of `name: ` and the value behind it in the same line.
-    package func changes(ofEntry name: String, before node: YAMLNode, into first: String, _ second: String) -> [Hint
-        .Change]
-    {
+    package func changes(
+        ofEntry name: String, before node: YAMLNode, into first: String, _ second: String
+    ) -> [Hint.Change] {
         guard let key = place(ofKey: name, before: node) else { return [] }
         let start = node.start.advanced(by: key.lowerBound - source.offset(of: node.start))
         return changes(ofEntry: name, before: node, into: first + entrySeparator(before: start) + second)
@@ -131,9 +131,9 @@ extension Checker {
     /// Writes an entry behind a mapping in braces into this mapping.
     ///
     /// - Parameter name: the key in the mapping.
-    package func movingIn(_ key: YAMLNode.Key, _ value: YAMLNode, into inner: YAMLNode, as name: String) -> [Hint
-        .Change]
-    {
+    package func movingIn(
+        _ key: YAMLNode.Key, _ value: YAMLNode, into inner: YAMLNode, as name: String
+    ) -> [Hint.Change] {
         guard reportsExactly, inner.alias == nil, key.alias == nil, let written = written(value) else { return [] }
         let end = source.offset(of: inner.end)
         let start = source.offset(of: key.start)
@@ -213,7 +213,7 @@ extension SourceText {
     }
 
     /// A dash before an entry in the column of its list.
-    package func entry(at position: SourcePosition, ofListAt list: SourcePosition?) -> [Hint.Change] {
+    func entry(at position: SourcePosition, ofListAt list: SourcePosition?) -> [Hint.Change] {
         guard let list else { return [] }
         let before = octets(before: position)
         guard octets[before].allSatisfy({ $0 == 0x20 }) else { return [] }

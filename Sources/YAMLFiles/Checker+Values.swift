@@ -2,7 +2,7 @@ package import Diagnostics
 package import Expressions
 
 extension Checker {
-    package mutating func value(_ node: YAMLNode, _ type: ValueType, key: String) -> CheckedMapping.Value? {
+    mutating func value(_ node: YAMLNode, _ type: ValueType, key: String) -> CheckedMapping.Value? {
         switch type {
         case .template, .anything: .node
         case .text(let templates): text(node, key: key, templates).map(CheckedMapping.Value.text)
@@ -117,7 +117,7 @@ extension Checker {
     }
 
     private mutating func secret(_ name: String, _ node: YAMLNode) -> LoadedText? {
-        if environment.hasPlaceholders { return confidential(Self.placeholder(of: name), name: name) }
+        if inputs.hasPlaceholders { return confidential(Self.placeholder(of: name), name: name) }
         let start = position(of: "!secret", in: node)
         switch secrets.value(of: name) {
         case .found(let value):
@@ -151,8 +151,8 @@ extension Checker {
     private mutating func environmentVariable(_ written: String, _ node: YAMLNode) -> LoadedText? {
         let parts = written.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts.first ?? "")
-        if environment.hasPlaceholders { return confidential(Self.placeholder(of: name), name: name) }
-        if let value = environment.variables[name] { return confidential(value, name: name) }
+        if inputs.hasPlaceholders { return confidential(Self.placeholder(of: name), name: name) }
+        if let value = inputs.variables[name] { return confidential(value, name: name) }
         if parts.count == 2 { return confidential(String(parts[1]), name: name) }
         let start = position(of: "!env_var", in: node)
         error(

@@ -5,7 +5,7 @@ package import Expressions
 /// so that one mistake gives one message.
 package struct Checker {
     package let source: SourceText
-    package let environment: FileInputs
+    package let inputs: FileInputs
     private let language: FileLanguage
     let secrets: Secrets
     package private(set) var diagnostics: [Diagnostic]
@@ -38,12 +38,12 @@ package struct Checker {
 
     /// - Parameter diagnostics: those from parsing the YAML of the file and from reading `secrets.yaml`.
     init(
-        _ source: SourceText, in environment: FileInputs, _ language: FileLanguage, secrets: Secrets = Secrets(),
+        _ source: SourceText, in inputs: FileInputs, _ language: FileLanguage, secrets: Secrets = Secrets(),
         diagnostics: [Diagnostic] = []
     ) {
         self.language = language
         self.source = source
-        self.environment = environment
+        self.inputs = inputs
         self.secrets = secrets
         self.diagnostics = diagnostics
         hasErrors = diagnostics.contains { $0.severity == .error }
@@ -65,10 +65,10 @@ package struct Checker {
     static func placeholder(of name: String) -> String { "***\(name)***" }
 
     /// The text that identifies a button, in place of the placeholder that stands for it.
-    package func identity(_ text: String) -> String { environment.identities[text] ?? text }
+    package func identity(_ text: String) -> String { inputs.identities[text] ?? text }
 
     /// True if a text stands for a value that is not available, so that its form cannot be checked.
-    package func isPlaceholder(_ text: String) -> Bool { environment.hasPlaceholders && confidential.contains(text) }
+    package func isPlaceholder(_ text: String) -> Bool { inputs.hasPlaceholders && confidential.contains(text) }
 
     // MARK: Mappings
 
@@ -414,7 +414,7 @@ package struct Checker {
         return source.find(mark, from: node.start, to: node.end) ?? node.start
     }
 
-    package func shown(_ text: LoadedText) -> String { text.isSecret ? "***" : shown(text.string) }
+    func shown(_ text: LoadedText) -> String { text.isSecret ? "***" : shown(text.string) }
 
     /// A text of the file as messages show it: on one line, at most 60 scalars long.
     package static func shown(_ text: String) -> String {

@@ -10,10 +10,10 @@ package struct Document {
     package private(set) var isComplete = true
 
     /// - Parameter secrets: the content of `secrets.yaml`. The first file of a set that uses `!secret` reads it.
-    package init(_ file: SourceFile, in environment: FileInputs, _ language: FileLanguage, secrets: inout Secrets?) {
+    package init(_ file: SourceFile, in inputs: FileInputs, _ language: FileLanguage, secrets: inout Secrets?) {
         switch SourceText.reading(file) {
         case .failure(let fault):
-            checker = Checker(SourceText.empty(named: file.name), in: environment, language)
+            checker = Checker(SourceText.empty(named: file.name), in: inputs, language)
             checker.error(fault.code, from: fault.position, to: fault.position.advanced(by: 1), fault.message)
             isComplete = false
         case .success(let source):
@@ -23,18 +23,18 @@ package struct Document {
             var diagnostics = composer.diagnostics
             isComplete = root != nil || diagnostics.isEmpty
             if composer.wantsSecrets, secrets == nil {
-                let read = Secrets(in: environment)
+                let read = Secrets(in: inputs)
                 diagnostics += read.diagnostics
                 secrets = read
             }
             checker = Checker(
-                source, in: environment, language, secrets: secrets ?? Secrets(), diagnostics: diagnostics)
+                source, in: inputs, language, secrets: secrets ?? Secrets(), diagnostics: diagnostics)
             if let node = root, node.isNull { root = nil }
         }
     }
 
-    package init(_ file: SourceFile, in environment: FileInputs, _ language: FileLanguage) {
+    package init(_ file: SourceFile, in inputs: FileInputs, _ language: FileLanguage) {
         var secrets: Secrets?
-        self.init(file, in: environment, language, secrets: &secrets)
+        self.init(file, in: inputs, language, secrets: &secrets)
     }
 }

@@ -23,7 +23,7 @@ extension DurationText {
 
     /// Converts a mapping such as `{minutes: 1, seconds: 30}`, as Home Assistant writes durations, for a hint. `nil`
     /// when an entry is not a unit with a number.
-    package static func meant(by entries: [YAMLNode.Entry]) -> String? {
+    static func meant(by entries: [YAMLNode.Entry]) -> String? {
         var total: Int64 = 0
         for entry in entries {
             guard let unit = foreignUnits[entry.key.text], case .scalar(let text, _) = entry.value.content,

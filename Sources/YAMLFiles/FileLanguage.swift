@@ -30,6 +30,11 @@ package struct FileLanguage: Sendable {
     }
 }
 
+extension FileLanguage {
+    /// The language of a file of which no keys are known.
+    static let unknown = FileLanguage(file: MappingTable(name: "the file", keys: []))
+}
+
 /// Where a key belongs that is written in another mapping.
 package enum KeyPlace: Hashable, Sendable {
     /// In the mapping that is the value of another key.

@@ -33,7 +33,3 @@ package struct LoadResult<Value: Sendable>: Sendable {
         diagnostics = (diagnostics + found).inSourceOrder()
     }
 }
-
-/// Loads rule sets, `tryck.yaml` and simulator files from their text. It opens no files: its arguments hold everything that the
-/// text may refer to. `ConfigurationLoader` and `RuleLoader` have a function for each kind of file.
-package enum FileLoader {}

@@ -7,16 +7,16 @@ package final class MappingTable: Sendable {
     package let name: String
     package let keys: [Key]
     /// Keys that are reserved for a later version.
-    package let planned: [String]
+    let planned: [String]
     /// Planned keys that replace a required key, by name. The required key is then not reported as missing.
-    package let replacedKeys: [String: String]
+    let replacedKeys: [String: String]
     /// Keys from other languages or mappings, each with a hint what to write instead.
     package let foreignHints: [String: String]
     /// The keys among them that belong beside the key whose value is the mapping.
     package let outerKeys: Set<String>
     /// The entries that are meant by keys from elsewhere: `time: {after: VALUE}` for `after`. `VALUE` is the value as it is
     /// written, `LITERAL` the value as an expression has it, and `EXPRESSION` an expression without quotes.
-    package let foreignEntries: [String: String]
+    let foreignEntries: [String: String]
     /// Keys with this prefix are ignored.
     package let ignoredPrefix: String?
     /// Indices in `keys`, by name.
@@ -49,7 +49,7 @@ package final class MappingTable: Sendable {
     package func key(_ name: String) -> Key? { indices[name].map { keys[$0] } }
 
     /// The place of a key in `keys`.
-    package func index(of name: String) -> Int? { indices[name] }
+    func index(of name: String) -> Int? { indices[name] }
 
     /// The only key that begins with a short text, such as `id` for `i`.
     func onlyKey(beginningWith text: String) -> String? {
@@ -108,7 +108,7 @@ package struct LoadedText: Sendable {
 
 /// A mapping that was checked against its table: the entries with known keys, and the values that are valid.
 package struct CheckedMapping {
-    package enum Value {
+    enum Value {
         case text(LoadedText)
         case boolean(Bool)
         case integer(Int)
@@ -153,7 +153,7 @@ package struct CheckedMapping {
     }
     private func value(_ key: String) -> Value? { first(key)?.value }
 
-    package func text(_ key: String) -> LoadedText? {
+    func text(_ key: String) -> LoadedText? {
         if case .text(let value) = value(key) { value } else { nil }
     }
     package func string(_ key: String) -> String? { text(key)?.string }

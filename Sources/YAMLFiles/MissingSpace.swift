@@ -3,7 +3,7 @@ import Expressions
 
 /// A key without a space after its colon, such as `topic:a`, which YAML reads as a text.
 enum MissingSpace {
-    package static let message = "a space is missing after \":\""
+    static let message = "a space is missing after \":\""
 
     /// The colon after the first word of a text; `nil` if the text does not begin with a word and a colon, if nothing or a
     /// space follows, or if it is a URL.
@@ -18,7 +18,7 @@ enum MissingSpace {
     }
 
     /// How to write it. Of a value in brackets, only the brackets are shown, because the text may contain only its beginning.
-    package static func hint(_ text: some StringProtocol, _ colon: String.Index) -> Hint {
+    static func hint(_ text: some StringProtocol, _ colon: String.Index) -> Hint {
         let value = text[colon...].dropFirst()
         let shown =
             switch value.first {

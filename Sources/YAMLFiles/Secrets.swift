@@ -1,10 +1,10 @@
 package import Diagnostics
-package import Expressions
+import Expressions
 
 /// The content of `secrets.yaml`, a flat mapping of name to text. It is read once for all files of a set, and only if
 /// one of them contains a `!secret`.
 package struct Secrets {
-    package enum Lookup {
+    enum Lookup {
         case found(String)
         case missing(hint: Hint?)
         /// There is a file, and this user may not read it.
@@ -84,20 +84,17 @@ package struct Secrets {
         return String(decoding: octets, as: UTF8.self)
     }
 
-    /// The names are the keys, so that the table has none.
-    private static let table = MappingTable(name: "secrets.yaml", keys: [])
-
     /// No secrets, for files without a `!secret`.
     init() {}
 
-    package init(in environment: FileInputs) {
-        isHidden = environment.areSecretsHidden
-        guard let file = environment.secrets, !environment.hasPlaceholders else { return }
+    package init(in inputs: FileInputs) {
+        isHidden = inputs.areSecretsHidden
+        guard let file = inputs.secrets, !inputs.hasPlaceholders else { return }
         hasFile = true
         fileName = file.name
-        var withoutSecrets = environment
+        var withoutSecrets = inputs
         withoutSecrets.secrets = nil
-        var document = Document(file, in: withoutSecrets, FileLanguage(file: Secrets.table))
+        var document = Document(file, in: withoutSecrets, .unknown)
         if file.isReadableByOthers {
             diagnostics = [
                 Diagnostic(
@@ -110,7 +107,7 @@ package struct Secrets {
         diagnostics += document.checker.diagnostics.map { $0.withoutContent }
     }
 
-    package func value(of name: String) -> Lookup {
+    func value(of name: String) -> Lookup {
         guard hasFile else {
             return isHidden
                 ? .hidden

@@ -10,7 +10,7 @@ package struct SourceText: Sendable {
 
     package let name: String
     /// UTF-8 without a byte order mark.
-    package let octets: [UInt8]
+    let octets: [UInt8]
     private let lines: LineStarts
     /// The position after the last character.
     private let end: SourcePosition
@@ -51,16 +51,22 @@ package struct SourceText: Sendable {
         return .success(SourceText(name: file.name, octets: octets, lines: lines))
     }
 
+    /// The tree of the file, whatever its kind, without diagnostics; `nil` when the file is empty or cannot be read.
+    package func tree() -> YAMLNode? {
+        var composer = YAMLComposer(self, .unknown)
+        return composer.compose()
+    }
+
     package var lineCount: Int { lines.count }
 
     /// The octets of a line without its line end; empty for a line that does not exist.
-    package func line(_ number: Int) -> ArraySlice<UInt8> {
+    func line(_ number: Int) -> ArraySlice<UInt8> {
         guard number >= 1, number <= lineCount else { return [] }
         return octets[lines.start(of: number, in: octets)...].firstLine
     }
 
     /// The rest of a line from a position on, at most `maximumExcerpt` octets of it.
-    package func text(from position: SourcePosition) -> Substring.UnicodeScalarView {
+    func text(from position: SourcePosition) -> Substring.UnicodeScalarView {
         let rest = octets[offset(of: position)...]
         var excerpt = rest.prefix(SourceText.maximumExcerpt).firstLine
         if excerpt.count == SourceText.maximumExcerpt {
@@ -125,10 +131,10 @@ package struct SourceText: Sendable {
         }
     }
 
-    package func position(of offset: Int) -> SourcePosition { lines.position(of: offset, in: octets) }
+    func position(of offset: Int) -> SourcePosition { lines.position(of: offset, in: octets) }
 
     /// The offset of a position. A position after the end of its line has the offset of that end.
-    package func offset(of position: SourcePosition) -> Int {
+    func offset(of position: SourcePosition) -> Int {
         guard position.line >= 1, position.line <= lineCount else { return octets.count }
         let start = lines.start(of: position.line, in: octets)
         return octets[start...].dropScalars(position.column - 1).startIndex

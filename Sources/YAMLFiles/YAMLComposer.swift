@@ -47,14 +47,14 @@ package struct YAMLComposer: ~Copyable {
     /// Lines in which a scalar continues from the line before, in order. Blanks at their beginning are not indentation.
     private var continuationLines: [ClosedRange<Int>] = []
 
-    package init(_ source: SourceText, _ language: FileLanguage) {
+    init(_ source: SourceText, _ language: FileLanguage) {
         self.source = source
         self.language = language
         events = YAMLParser(source.octets)
     }
 
     /// Returns the root of the file's only document; `nil` when the file is empty or cannot be read.
-    package mutating func compose() -> YAMLNode? {
+    mutating func compose() -> YAMLNode? {
         if reportsTagDirective() { return nil }
         do throws(Stop) {
             _ = try next()

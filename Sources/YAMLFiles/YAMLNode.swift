@@ -38,8 +38,8 @@ package struct YAMLNode: Sendable {
     /// The use of a node through an alias, `*name`. It is a class to keep nodes small: the node and all nodes in it
     /// share one reference.
     package final class Alias: Sendable {
-        package let name: String
-        package let start, end: SourcePosition
+        let name: String
+        let start, end: SourcePosition
 
         init(name: String, start: SourcePosition, end: SourcePosition) {
             self.name = name

@@ -87,7 +87,7 @@ struct YAMLParser: ~Copyable {
     }
 
     /// Counts the events that are left, up to the end or the first error.
-    fileprivate consuming func count() -> Int {
+    consuming func count() -> Int {
         var count = 0
         var event = yaml_event_t()
         while yaml_parser_parse(parser, &event) == 1 {
@@ -105,11 +105,6 @@ struct YAMLParser: ~Copyable {
             problem: what, position: SourcePosition(parser.pointee.problem_mark),
             contextPosition: parser.pointee.context == nil ? nil : SourcePosition(parser.pointee.context_mark))
     }
-}
-
-extension FileLoader {
-    /// Parses a text with libyaml and counts the events, for benchmarks: loading cannot be faster.
-    package static func countYAMLEvents(in text: [UInt8]) -> Int { YAMLParser(text).count() }
 }
 
 extension SourcePosition {

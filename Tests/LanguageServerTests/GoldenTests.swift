@@ -141,7 +141,7 @@ struct GoldenTests {
             hasNoBroker: name.contains("W710"))
         var expected: [Diagnostic]
         if isConfiguration {
-            expected = FileLoader.configuration(source, in: inputs.common).diagnostics
+            expected = FileLoader.configuration(source, in: inputs.fileInputs).diagnostics
         } else {
             var loaded = FileLoader.rules(source, in: inputs)
             loaded.report(missing: loaded.programs.subtracting(["mpc"]))

@@ -73,7 +73,7 @@ struct SecretActionTests {
             secrets: SourceFile(name: "/r/secrets.yaml", text: Array((moved["/r/secrets.yaml"] ?? "").utf8)))
         func password(_ text: String) -> [String?] {
             let file = SourceFile(name: "/r/tryck.yaml", text: Array(text.utf8))
-            let value = FileLoader.configuration(file, in: inputs.common).value
+            let value = FileLoader.configuration(file, in: inputs.fileInputs).value
             return [value?.mqttPassword?.value, value?.web.password?.value]
         }
         #expect(password(moved["/r/tryck.yaml"] ?? "").contains("hunter2"))

@@ -389,7 +389,7 @@ struct ConfidentialDeclarationTests {
               - {id: r, triggers: {button: {address: !env_var B}, event: click}, actions: {http: {url: !secret hook}}}
             """
         var environment = LoadInputs(hasPlaceholders: true)
-        environment.common.identities = [
+        environment.fileInputs.identities = [
             "***B***": "80:E4:DA:00:00:01", "***d***": "BF12-C34567", "***e***": "BF12-C34568",
         ]
         let set = try LoadedText.good(text, in: environment)

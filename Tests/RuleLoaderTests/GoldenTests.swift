@@ -47,7 +47,7 @@ struct GoldenTests {
             variables: ["HOME": "/root"], forbiddenSteps: path.contains("forbidden") ? [.shell, .http] : [],
             timeZones: zones, hasNoBroker: path.contains("W710"))
         if path.hasPrefix("configuration/") {
-            return FileLoader.configuration(source, in: environment.common).diagnostics
+            return FileLoader.configuration(source, in: environment.fileInputs).diagnostics
         }
         if path.hasPrefix("simulator/") { return FileLoader.simulator(source).diagnostics }
         var loaded = FileLoader.rules(source, in: environment)

@@ -24,7 +24,7 @@ struct HostileFileTests {
         let environment = LoadInputs(secrets: file)
         let all =
             FileLoader.rules(file, in: environment).diagnostics
-            + FileLoader.configuration(file, in: environment.common).diagnostics
+            + FileLoader.configuration(file, in: environment.fileInputs).diagnostics
             + FileLoader.simulator(file).diagnostics
         _ = DiagnosticReport(all, sources: ["a.yaml": text]).text()
         return all

@@ -26,7 +26,9 @@ enum Tested {
     ) throws -> RuleSet {
         var environment = LoadInputs(files: files.mapValues { SourceFile(name: "", text: Array($0.utf8)) })
         for name in environment.files.keys { environment.files[name]?.name = name }
-        if !secrets.isEmpty { environment.common.secrets = SourceFile(name: "secrets.yaml", text: Array(secrets.utf8)) }
+        if !secrets.isEmpty {
+            environment.fileInputs.secrets = SourceFile(name: "secrets.yaml", text: Array(secrets.utf8))
+        }
         let loaded = FileLoader.rules(
             SourceFile(name: "home.yaml", text: Array("version: 1\n\(buttons)\(text)\n".utf8)), in: environment)
         #expect(loaded.diagnostics.filter { $0.severity == .error } == [], sourceLocation: location)

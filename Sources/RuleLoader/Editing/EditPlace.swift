@@ -84,8 +84,7 @@ package struct EditPlace: Sendable {
 
     private static func compose(_ octets: [UInt8]) -> YAMLNode? {
         guard case .success(let source) = SourceText.reading(SourceFile(name: "", text: octets)) else { return nil }
-        var composer = YAMLComposer(source, .rules)
-        return composer.compose()
+        return source.tree()
     }
 
     /// The facts about the parents of a node that its completion depends on.

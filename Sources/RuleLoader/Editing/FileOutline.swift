@@ -30,9 +30,7 @@ package struct FileOutline: Sendable {
 
     /// - Returns: `nil` if the file is not valid YAML.
     package init?(_ file: SourceFile) {
-        guard case .success(let source) = SourceText.reading(file) else { return nil }
-        var composer = YAMLComposer(source, .rules)
-        guard let root = composer.compose() else { return nil }
+        guard case .success(let source) = SourceText.reading(file), let root = source.tree() else { return nil }
         self.source = source
         self.root = root
         var walk = NameWalk(source: source)
@@ -70,9 +68,8 @@ package struct FileOutline: Sendable {
 
     /// The names in `secrets.yaml` with their places; empty if the file is not a mapping.
     package static func secrets(in file: SourceFile) -> [NameInFile] {
-        guard case .success(let source) = SourceText.reading(file) else { return [] }
-        var composer = YAMLComposer(source, .rules)
-        guard let root = composer.compose(), case .mapping(let entries) = root.content else { return [] }
+        guard case .success(let source) = SourceText.reading(file), case .mapping(let entries)? = source.tree()?.content
+        else { return [] }
         return entries.map { entry in
             NameInFile(
                 kind: .secret, name: entry.key.text, start: entry.key.start, end: entry.key.end, isDeclaration: true)

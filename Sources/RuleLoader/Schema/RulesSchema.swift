@@ -1,5 +1,5 @@
-package import JSON
-package import Rules
+import JSON
+import Rules
 import YAMLFiles
 
 /// The JSON Schema of the rule language for editors, made from the `MappingTable`s that the loader uses.
@@ -13,13 +13,13 @@ package struct RulesSchema {
     let names: [SchemaShape.Names: [String]]
 
     /// - Parameter set: the set whose names are completed, and all others refused; `nil`: any name is accepted.
-    package init(for set: RuleSet? = nil) {
+    init(for set: RuleSet? = nil) {
         names = set.map(RulesSchema.names) ?? [:]
     }
 
-    package static func json(for set: RuleSet? = nil) -> JSONValue { RulesSchema(for: set).json }
+    static func json(for set: RuleSet? = nil) -> JSONValue { RulesSchema(for: set).json }
 
-    package var json: JSONValue {
+    var json: JSONValue {
         .object(
             [
                 .init("$schema", "http://json-schema.org/draft-07/schema#"),

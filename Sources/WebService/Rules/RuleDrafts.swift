@@ -48,10 +48,10 @@ package struct DraftLoader: Sendable {
     package func load(_ drafts: RuleDrafts, _ view: View) -> DraftedRules? {
         guard case .files(let found) = RuleFiles.file("\(folder)/\(entry)"), let file = found.first else { return nil }
         var inputs = LoadInputs(
-            rules.files.loadEnvironment(in: folder), forbiddenSteps: rules.forbiddenSteps,
+            rules.files.fileInputs(in: folder), forbiddenSteps: rules.forbiddenSteps,
             hasNoBroker: rules.hasNoBroker)
-        inputs.common.secrets?.name = "secrets.yaml"
-        inputs.common.hasPlaceholders = view == .withoutSecrets
+        inputs.fileInputs.secrets?.name = "secrets.yaml"
+        inputs.fileInputs.hasPlaceholders = view == .withoutSecrets
         let zones = ZoneFiles()
         inputs.systemTimeZone = zones.system(rules.files.environment["TZ"]).map {
             LoadInputs.ZoneFile(name: $0.name, octets: $0.octets)

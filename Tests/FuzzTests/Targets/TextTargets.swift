@@ -23,7 +23,7 @@ extension FuzzTarget {
     }
 
     static let configuration = FuzzTarget(name: "configuration") { octets throws(BrokenPromise) in
-        let loaded = FileLoader.configuration(SourceFile(name: "tryck.yaml", text: octets), in: environment.common)
+        let loaded = FileLoader.configuration(SourceFile(name: "tryck.yaml", text: octets), in: environment.fileInputs)
         try judge(octets, loaded.value == nil, loaded.diagnostics)
     }
 

@@ -33,6 +33,6 @@ struct SchemaCorpus {
 
     /// The file as an editor reads it; `nil` if it is empty or not YAML.
     static func json(_ file: SourceFile) -> JSONValue? {
-        Document(file, in: environment.common, .rules).root.map(JSONValue.init(editing:))
+        Document(file, in: environment.fileInputs, .rules).root.map(JSONValue.init(editing:))
     }
 }

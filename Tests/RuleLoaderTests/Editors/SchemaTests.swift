@@ -93,7 +93,7 @@ struct SchemaTests {
         for _ in 0..<40 {
             let path = try #require(paths.randomElement(using: &generator))
             let file = try Project.file(path)
-            let root = try #require(Document(file, in: SchemaCorpus.environment.common, .rules).root)
+            let root = try #require(Document(file, in: SchemaCorpus.environment.fileInputs, .rules).root)
             let node = try #require(SchemaTests.replaceable(in: root).randomElement(using: &generator))
             let word = try #require(SchemaTests.words.randomElement(using: &generator))
             guard let text = SchemaTests.replacing(node, in: file.text, with: word) else { continue }
