@@ -253,6 +253,10 @@ let package = Package(
         tests(
             "AlmanacTests", "Almanac", "Expressions", "ButtonModel", resources: [.copy("Zones"), .copy("Tables")]),
         tests("RulesTests", "Rules", "Gestures", "Expressions", "Almanac", "ButtonModel", "JSON"),
+        tests("YAMLFilesTests", "YAMLFiles", "Diagnostics"),
+        tests(
+            "ConfigurationLoaderTests", "ConfigurationLoader", "YAMLFiles", "Settings", "Rules", "ESPHome",
+            "Diagnostics", "ButtonModel"),
         tests(
             "RuleLoaderTests", "YAMLFiles", "ConfigurationLoader", "RuleLoader", "Settings", "Rules", "Gestures",
             "Expressions", "Almanac", "Diagnostics",

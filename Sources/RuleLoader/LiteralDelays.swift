@@ -1,6 +1,5 @@
 import Expressions
 import Rules
-import YAMLFiles
 
 /// The total of the literal delays on the longest path through a list of steps.
 struct LiteralDelays {
@@ -13,7 +12,7 @@ struct LiteralDelays {
         for step in steps where step.isEnabled {
             switch step.action {
             case .delay(let template):
-                guard let text = template.literal, let milliseconds = try? Expressions.DurationText.milliseconds(text)
+                guard let text = template.literal, let milliseconds = try? DurationText.milliseconds(text)
                 else { continue }
                 add(.milliseconds(milliseconds), at: step)
             case .script(let script, _):

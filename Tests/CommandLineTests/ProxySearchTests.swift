@@ -1,7 +1,5 @@
 import ConfigurationLoader
 import JSON
-import RuleLoader
-import Rules
 import Settings
 import Testing
 import YAMLFiles

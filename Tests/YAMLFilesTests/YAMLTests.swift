@@ -1,14 +1,13 @@
 import Diagnostics
 import Testing
 
-@testable import RuleLoader
 @testable import YAMLFiles
 
 @Suite("YAML as we read it")
 struct YAMLTests {
     private func composed(_ text: String) throws -> (root: YAMLNode?, diagnostics: [Diagnostic]) {
         let file = SourceFile(name: "a.yaml", text: Array(text.utf8))
-        var composer = YAMLComposer(try SourceText.reading(file).get(), .rules)
+        var composer = YAMLComposer(try SourceText.reading(file).get(), .unknown)
         let root = composer.compose()
         return (root, composer.diagnostics)
     }
@@ -83,19 +82,6 @@ struct YAMLTests {
     }
 
     @Test(
-        "two trees that say the same have one fingerprint",
-        arguments: [
-            ("{a: [b, 'c d']}", "a:   # why\n- b\n- \"c d\"\n", true), ("{a: b}", "{a: 'b'}", false),
-            ("{x: &x [b], a: *x}", "{x: [b], a: [b]}", true), ("{a: b, c: d}", "{c: d, a: b}", false),
-            ("{a: 'x'}", "a: |-\n  x\n", true), ("[ab, c]", "[a, bc]", false), ("[[a], b]", "[[a, b]]", false),
-            ("{a: !secret b}", "{a: 'b'}", false), ("{a: !secret b}", "{a: !secret 'b'}", true), ("[]", "{}", false),
-        ])
-    func fingerprint(one: String, other: String, same: Bool) throws {
-        #expect((try root(one).fingerprint == root(other).fingerprint) == same)
-        #expect(try root(one).fingerprint.text.utf8.count == 16)
-    }
-
-    @Test(
         "tabs are found wherever they indent, and left alone in text that goes on",
         arguments: [
             ("a:\n\t- b\n", [2]), ("a: [\n\tb]\n", [2]), ("a: |\n  b\n\n  \tc\n", []), ("a: \"b\n\tc\"\n", []),
@@ -126,9 +112,9 @@ struct YAMLTests {
     @Test("no more than ten thousand mistakes of one file are kept")
     func manyMistakes() throws {
         #expect(try composed("{" + String(repeating: "a: b, ", count: 20_000) + "}").diagnostics.count == 10_000)
-        let text = "version: 1\nrules: []\n" + (0..<20_000).map { "k\($0): v\n" }.joined()
-        let loaded = FileLoader.rules(SourceFile(name: "a", text: Array(text.utf8)), in: LoadInputs())
-        #expect(loaded.value == nil)
-        #expect(loaded.diagnostics.count == 10_000)
+        let file = SourceFile(name: "a", text: Array((0..<20_000).map { "k\($0): v\n" }.joined().utf8))
+        var document = Document(file, in: FileInputs(), .unknown)
+        _ = document.checker.fields(try #require(document.root), FileLanguage.unknown.file)
+        #expect(document.checker.diagnostics.count == 10_000)
     }
 }

@@ -1,11 +1,8 @@
-import ButtonModel
 import ConfigurationLoader
 import Rules
 import Settings
 import Testing
 import YAMLFiles
-
-@testable import RuleLoader
 
 @Suite("What changed in tryck.yaml")
 struct ConfigurationChangesTests {

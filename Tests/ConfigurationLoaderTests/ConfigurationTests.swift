@@ -1,7 +1,6 @@
 import ButtonModel
 import ConfigurationLoader
 import Diagnostics
-import RuleLoader
 import Rules
 import Settings
 import Testing
@@ -218,15 +217,10 @@ struct ConfigurationTests {
         arguments: ["token:hunter2", "token:hunter2\nother: x", "other: x\ntoken:hunter2", "{token:hunter2}"])
     func secretLines(secrets: String) {
         let secrets = SourceFile(name: "secrets.yaml", text: Array(secrets.utf8))
-        let rules = SourceFile(
-            name: "home.yaml",
-            text: Array(
-                "version: 1\nrules: [{id: a, triggers: {button: any, event: click}, actions: [log: !secret token]}]\n"
-                    .utf8)
-        )
-        let loaded = FileLoader.rules(rules, in: LoadInputs(secrets: secrets))
+        let file = SourceFile(name: "tryck.yaml", text: Array("mqtt: {password: !secret token}\n".utf8))
+        let loaded = FileLoader.configuration(file, in: FileInputs(secrets: secrets))
         #expect(!loaded.diagnostics.isEmpty)
-        let sources = [rules.name: rules.text, secrets.name: secrets.text]
+        let sources = [file.name: file.text, secrets.name: secrets.text]
         let shown = DiagnosticReport(loaded.diagnostics, sources: sources).text()
         #expect(!shown.contains("hunter2") && !"\(loaded.diagnostics.map(\.json))".contains("hunter2"), "\(shown)")
     }

@@ -1,14 +1,13 @@
 import Diagnostics
 import Testing
-import YAMLFiles
 
-@testable import RuleLoader
+@testable import YAMLFiles
 
 @Suite("Where a piece of a text stands in the file")
 struct ScalarPlaceTests {
     /// - Returns: the place of `piece` in the scalar under `a`, as `2:5-8`, the last column being the one behind it.
     private func place(of piece: String, in yaml: String) throws -> String {
-        let document = Document(SourceFile(name: "a.yaml", text: Array(yaml.utf8)), in: FileInputs(), .rules)
+        let document = Document(SourceFile(name: "a.yaml", text: Array(yaml.utf8)), in: FileInputs(), .unknown)
         let node = try #require(document.root?["a"])
         let text = Array(try #require(node.scalar).utf8)
         let piece = Array(piece.utf8)
@@ -59,7 +58,7 @@ struct ScalarPlaceTests {
 
     @Test("what is empty stands just behind what is before it")
     func empty() throws {
-        let document = Document(SourceFile(name: "a.yaml", text: Array("a: 'x +'".utf8)), in: FileInputs(), .rules)
+        let document = Document(SourceFile(name: "a.yaml", text: Array("a: 'x +'".utf8)), in: FileInputs(), .unknown)
         let node = try #require(document.root?["a"])
         let (start, end) = document.checker.source.positions(of: 3..<3, in: node)
         #expect(start == SourcePosition(line: 1, column: 8))
@@ -68,7 +67,8 @@ struct ScalarPlaceTests {
 
     @Test("what is out of range, or no text, is the whole node")
     func outOfRange() throws {
-        let document = Document(SourceFile(name: "a.yaml", text: Array("a: ''\nb: [c]".utf8)), in: FileInputs(), .rules)
+        let document = Document(
+            SourceFile(name: "a.yaml", text: Array("a: ''\nb: [c]".utf8)), in: FileInputs(), .unknown)
         for key in ["a", "b"] {
             let node = try #require(document.root?[key])
             let (start, end) = document.checker.source.positions(of: 7..<9, in: node)

@@ -2,12 +2,9 @@ import ButtonModel
 import ConfigurationLoader
 import Diagnostics
 import ESPHome
-import Rules
 import Settings
 import Testing
 import YAMLFiles
-
-@testable import RuleLoader
 
 @Suite("radios: in tryck.yaml")
 struct RadiosConfigurationTests {

@@ -4,8 +4,6 @@ import Settings
 import Testing
 import YAMLFiles
 
-@testable import RuleLoader
-
 @Suite("Engines and sites in tryck.yaml")
 struct EngineConfigurationTests {
     private static func load(_ text: String) -> LoadResult<Configuration> {
