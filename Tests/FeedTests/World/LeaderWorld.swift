@@ -1,5 +1,4 @@
 import ButtonModel
-import Glibc
 import MQTTTopics
 import TestSupport
 import Testing
@@ -221,16 +220,9 @@ struct LeaderWorld {
 }
 
 extension EngineLeadershipTests {
-    /// `TRYCK_SEEDS` sets the number of seeds, and `TRYCK_SEED` the first one.
-    private static let seeds: Range<UInt64> = {
-        let count = number("TRYCK_SEEDS") ?? 60
-        let first = number("TRYCK_SEED") ?? 0
-        return first..<first + count
-    }()
-
-    private static func number(_ name: String) -> UInt64? { getenv(name).flatMap { UInt64(String(cString: $0)) } }
-
-    @Test("engines that die, stop and wake up never lead together, and in the end one leads", arguments: seeds)
+    @Test(
+        "engines that die, stop and wake up never lead together, and in the end one leads",
+        arguments: seeds(60, from: 0))
     func story(seed: UInt64) {
         let world = LeaderWorld(
             seed: seed, patience: seed % 2 == 0 ? .standard : EnginePatience(.seconds(3)),

@@ -1,19 +1,15 @@
-import Foundation
+import TestSupport
 import Testing
 
 @Suite("kill -9 at random instants", .serialized, .ownThread)
 struct KillTests {
-    private static func number(_ name: String) -> UInt64? {
-        ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
-    }
-
-    private let seed = Self.number("TRYCK_SEED") ?? UInt64.random(in: 1...UInt64(UInt32.max))
+    private let seed = environmentNumber("TRYCK_SEED") ?? UInt64.random(in: 1...UInt64(UInt32.max))
 
     @Test(
         "tryckd: each press is handled once, is too old or is reported as interrupted, and so is each message",
         arguments: TortureRadios.allCases)
     func daemon(radios: TortureRadios) throws {
-        let kills = Int(Self.number("TRYCK_KILLS") ?? 16)
+        let kills = Int(environmentNumber("TRYCK_KILLS") ?? 16)
         let house = try Torture(seed: seed, radios: radios)
         house.press(true)
         // A life with a proxy takes longer.
@@ -36,7 +32,7 @@ struct KillTests {
 
     @Test("the broker: each press's message arrives once, or its rule reports that it may not have arrived")
     func broker() throws {
-        let kills = Int(Self.number("TRYCK_KILLS") ?? 4)
+        let kills = Int(environmentNumber("TRYCK_KILLS") ?? 4)
         let house = try Torture(seed: seed)
         house.press(true)
         for _ in 0..<kills { try house.loseBroker() }

@@ -204,21 +204,7 @@ struct EnginesStoryTests {
         return parts.reduce(into: []) { if !without.contains($1.0[...]) { $0.insert($1.1) } }
     }()
 
-    /// The seeds of every run. `TRYCK_SEEDS` sets their number, and `TRYCK_SEED` the first one.
-    private static let seeds: [UInt64] = {
-        let count = number("TRYCK_SEEDS") ?? 30
-        let first = number("TRYCK_SEED") ?? 1
-        return (0..<count).map { first + $0 }
-    }()
-
-    private static func number(_ name: String) -> UInt64? {
-        getenv(name).flatMap { UInt64(String(cString: $0)) }
-    }
-
-    /// Several seeds in one test, because a test for each seed costs more than its story.
-    private static let handfuls = stride(from: 0, to: seeds.count, by: 25).map {
-        Array(seeds[$0..<min($0 + 25, seeds.count)])
-    }
+    private static let handfuls = seeds(30).handfuls(of: 25)
 
     @Test("a hold that was told has to end, unless its release went with a disk, also before the hold was told")
     func endOfHold() {

@@ -1,28 +1,14 @@
 import ButtonModel
-import Glibc
 import Hub
 import JSON
 import Rules
 import Simulator
+import TestSupport
 import Testing
 
 @Suite("Random houses with random faults")
 struct StoryTests {
-    /// The seeds of every run. `TRYCK_SEEDS` sets their number, and `TRYCK_SEED` the first one.
-    private static let seeds: [UInt64] = {
-        let count = number("TRYCK_SEEDS") ?? 200
-        let first = number("TRYCK_SEED") ?? 1
-        return (0..<count).map { first + $0 }
-    }()
-
-    private static func number(_ name: String) -> UInt64? {
-        getenv(name).flatMap { UInt64(String(cString: $0)) }
-    }
-
-    /// Several seeds in one test, because a test for each seed costs more than its story.
-    private static let handfuls = stride(from: 0, to: seeds.count, by: 10).map {
-        Array(seeds[$0..<min($0 + 10, seeds.count)])
-    }
+    private static let handfuls = seeds(200).handfuls(of: 10)
 
     @Test("in every random story the promises are kept", arguments: handfuls)
     func promises(seeds: [UInt64]) { expectPromises(seeds.map { Story(seed: $0) }) }
@@ -40,14 +26,7 @@ struct StoryTests {
         }
     }
 
-    /// `TRYCK_MIXED_SEEDS` sets the number of stories with radios of several kinds, and `TRYCK_SEED` the first seed.
-    private static let mixedHandfuls: [[UInt64]] = {
-        let count = number("TRYCK_MIXED_SEEDS") ?? 20
-        let first = number("TRYCK_SEED") ?? 1
-        return stride(from: 0, to: count, by: 10).map { start in
-            (start..<min(start + 10, count)).map { first + $0 }
-        }
-    }()
+    private static let mixedHandfuls = seeds(20, variable: "TRYCK_MIXED_SEEDS").handfuls(of: 10)
 
     @Test(
         "with radios of several kinds that die, stall and lie, the promises are kept, and each press is counted once",
@@ -88,7 +67,7 @@ struct StoryTests {
 
     @Test("stories have presses on full disks, few links, and long holds whose link is lost; some have all three")
     func ingredients() {
-        let stories = Self.seeds.map { Story(seed: $0) }
+        let stories = seeds(200).map { Story(seed: $0) }
         let counts = [
             stories.count(where: \.hasPressOnFullDisk), stories.count(where: \.hasFewLinks),
             stories.count(where: \.hasLongHold),
