@@ -27,10 +27,10 @@ private func anEngine(_ octet: UInt8) -> (name: String, installation: String) {
     (octet & 1 == 0 ? "e" : "f", octet & 2 == 0 ? "aa" : "bb")
 }
 
-private struct FeedLeaderBench {
+private struct FeedLeaderBench: TimedBench {
     private var leadership = EngineLeadership(engine: "e", installation: "aa")
-    private var now = Instant(sinceBoot: .seconds(100))
-    private var timer: Instant?
+    var now = Instant(sinceBoot: .seconds(100))
+    var timer: Instant?
     private var isConnected = false
     private var recorded = 0
     private var leads = false
@@ -73,15 +73,7 @@ private struct FeedLeaderBench {
         try give(.received(topicName: "engines/1/\(topic)", payload: payload))
     }
 
-    private mutating func pass(_ duration: Duration) throws(BrokenPromise) {
-        let end = now + duration
-        while let due = timer, due <= end {
-            now = due
-            timer = nil
-            try give(.timerFired)
-        }
-        now = end
-    }
+    mutating func fireTimer() throws(BrokenPromise) { try give(.timerFired) }
 
     private mutating func give(_ input: EngineLeadership.Input) throws(BrokenPromise) {
         for effect in leadership.handle(input, at: now) {
@@ -112,11 +104,11 @@ private struct FeedLeaderBench {
     }
 }
 
-private struct FeedEngineBench {
+private struct FeedEngineBench: TimedBench {
     private static let buttons = (1...4).map { ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0000 + $0)) }
     private var hub: Hub
-    private var now = Instant(sinceBoot: .seconds(100))
-    private var timer: Instant?
+    var now = Instant(sinceBoot: .seconds(100))
+    var timer: Instant?
     private var isConnected = false
     private var unacknowledged: [MessageID] = []
     private var inputs: [Hub.Input] = []
@@ -175,18 +167,13 @@ private struct FeedEngineBench {
             guard !unacknowledged.isEmpty else { return }
             let id = unacknowledged.removeFirst()
             try give(step >> 4 & 7 == 0 ? .publishFailed(id, "refused") : .published(id))
-        case 12, 13:
-            let end = now + input.pause()
-            while let due = timer, due <= end {
-                now = due
-                timer = nil
-                try give(.timerFired)
-            }
-            now = end
+        case 12, 13: try pass(input.pause())
         case 14: try give(.recordFailed(nil, "full", step >> 4 & 1 == 0 ? .nowhere : .disk))
         default: try hear("\(site)/feed/\(step >> 4 & 1 == 0 ? "hello" : "\(button)")", input.chunk())
         }
     }
+
+    mutating func fireTimer() throws(BrokenPromise) { try give(.timerFired) }
 
     private mutating func hear(_ topicName: String, _ payload: [UInt8]) throws(BrokenPromise) {
         guard isConnected else { return }

@@ -32,10 +32,10 @@ private func checked(_ problems: [String]) throws(BrokenPromise) {
     try promise("no invariant is violated: \(problems)", problems.isEmpty)
 }
 
-private struct FeedSourceBench {
+private struct FeedSourceBench: TimedBench {
     private var source = FeedSource(engine: "e")
-    private var now = Instant(sinceBoot: .seconds(100))
-    private var timer: Instant?
+    var now = Instant(sinceBoot: .seconds(100))
+    var timer: Instant?
     private var isConnected = false
     /// The last message that was handed over, by button and life of the site, and whether its number began anew since.
     private var taken: [FeedPlace: Int] = [:]
@@ -113,15 +113,7 @@ private struct FeedSourceBench {
             .received(topicName: FeedTopic(site, kind).description, payload: payload, brokerAge: .milliseconds(1)))
     }
 
-    private mutating func pass(_ duration: Duration) throws(BrokenPromise) {
-        let end = now + duration
-        while let due = timer, due <= end {
-            now = due
-            timer = nil
-            try give(.timerFired)
-        }
-        now = end
-    }
+    mutating func fireTimer() throws(BrokenPromise) { try give(.timerFired) }
 
     private mutating func give(_ input: FeedSource.Input) throws(BrokenPromise) {
         for effect in source.handle(input, at: now) {
@@ -179,10 +171,10 @@ private struct FeedSourceBench {
     }
 }
 
-private struct FeedUplinkBench {
+private struct FeedUplinkBench: TimedBench {
     private var uplink = FeedUplink(topic: site, site: "a", installation: "l")
-    private var now = Instant(sinceBoot: .seconds(100))
-    private var timer: Instant?
+    var now = Instant(sinceBoot: .seconds(100))
+    var timer: Instant?
     private var session = 0
     private var isConnected = false
     private var entries: [FeedEntry] = []
@@ -238,15 +230,7 @@ private struct FeedUplinkBench {
         try give(.received(topicName: FeedTopic(site, kind).description, payload: payload))
     }
 
-    private mutating func pass(_ duration: Duration) throws(BrokenPromise) {
-        let end = now + duration
-        while let due = timer, due <= end {
-            now = due
-            timer = nil
-            try give(.timerFired)
-        }
-        now = end
-    }
+    mutating func fireTimer() throws(BrokenPromise) { try give(.timerFired) }
 
     private mutating func give(_ input: FeedUplink.Input) throws(BrokenPromise) {
         for effect in uplink.handle(input, at: now) {

@@ -13,7 +13,7 @@ extension FuzzTarget {
     }
 }
 
-private struct FlicdServerBench {
+private struct FlicdServerBench: TimedBench {
     static let addresses = [0x80E4_DA12_3456, 0x9088_A9AB_CDEF, 0x80E4_DA00_0001].map { BluetoothAddress(rawValue: $0) }
     /// A house with so many buttons that the answer to a question of three octets has thousands.
     private static let small = server(buttons: 1)
@@ -35,8 +35,8 @@ private struct FlicdServerBench {
     }
 
     private var server: FlicdServer
-    private var now = Instant(sinceBoot: .seconds(100))
-    private var timer: Instant?
+    var now = Instant(sinceBoot: .seconds(100))
+    var timer: Instant?
     private var listeners: [FlicdServer.ClientID: Ear] = [:]
     private var latestMode: [ButtonID: Instant] = [:]
     /// The number of presses so far. Each event has this number as its age.
@@ -63,7 +63,7 @@ private struct FlicdServerBench {
             guard listeners[client]?.isBlocked == (step & 0x40 != 0) else { break }
             listeners[client]?.isBlocked.toggle()
             try give(step & 0x40 != 0 ? .clientDrained(client) : .clientBlocked(client))
-        case 8: try wait(input.pause())
+        case 8: try pass(input.pause())
         case 9:
             guard listeners[client]?.isPaused == false, listeners[client]?.hasFinished == false else { break }
             listeners[client]?.hasFinished = true
@@ -79,7 +79,7 @@ private struct FlicdServerBench {
             listeners[client]?.isBlocked = false
             try give(.clientDrained(client))
         }
-        try wait(.seconds(200))
+        try pass(.seconds(200))
         try promise("every question is answered", listeners.values.allSatisfy { $0.questions.isEmpty })
         try promise("no client stays paused", listeners.values.allSatisfy { !$0.isPaused })
     }
@@ -88,7 +88,7 @@ private struct FlicdServerBench {
         // A paused client is not read.
         while listeners[client]?.isPaused == true {
             try promise("a paused client has a turn scheduled", timer.map { $0 <= now } ?? false)
-            try wait(.zero)
+            try pass(.zero)
         }
         guard listeners[client]?.hasFinished == false else { return }
         listeners[client]?.ask(octets)
@@ -171,15 +171,7 @@ private struct FlicdServerBench {
         }
     }
 
-    private mutating func wait(_ duration: Duration) throws(BrokenPromise) {
-        let end = now + duration
-        while let deadline = timer, deadline <= end {
-            now = max(now, deadline)
-            timer = nil
-            try give(.timerFired)
-        }
-        now = end
-    }
+    mutating func fireTimer() throws(BrokenPromise) { try give(.timerFired) }
 
     private mutating func give(_ input: FlicdServer.Input) throws(BrokenPromise) {
         for effect in server.handle(input, at: now) { try take(effect) }

@@ -14,12 +14,12 @@ extension FuzzTarget {
 }
 
 /// A source, and a flicd that the script controls.
-private struct SourceBench {
+private struct SourceBench: TimedBench {
     static let addresses = (1...16).map { BluetoothAddress(rawValue: 0x80E4_DA00_0000 + $0) }
 
     private var source = FlicdSource()
-    private var now = Instant(sinceBoot: .seconds(100))
-    private var timer: Instant?
+    var now = Instant(sinceBoot: .seconds(100))
+    var timer: Instant?
     private var isConnecting = false
     private var isConnected = false
     /// The channels that the flicd has, and that no earlier input has ended.
@@ -106,15 +106,7 @@ private struct SourceBench {
         channels.subtract(ended)
     }
 
-    private mutating func pass(_ duration: Duration) throws(BrokenPromise) {
-        let end = now + duration
-        while let due = timer, due <= end {
-            now = due
-            timer = nil
-            try give(.timerFired)
-        }
-        now = end
-    }
+    mutating func fireTimer() throws(BrokenPromise) { try give(.timerFired) }
 
     mutating func give(_ input: FlicdSource.Input) throws(BrokenPromise) {
         for effect in source.handle(input, at: now) {
