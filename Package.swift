@@ -133,7 +133,7 @@ let package = Package(
         module(
             "Setup", "Bytes", "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "Settings",
             "YAMLFiles", "ConfigurationLoader", "RuleLoader",
-            "RuleTesting", "MQTTTopics", "Feed", "Hub", "Platform", "Edges", "CCrypto"),
+            "RuleTesting", "MQTTTopics", "Feed", "Hub", "Platform", "Edges", "Cryptography", "CCrypto"),
         module(
             "Daemon", "ButtonModel", "JSON", "BluetoothHost", "Radios", "Rules", "Settings", "MQTTTopics", "Hub",
             "Reactor", "Platform", "Edges", "Setup", "CLinux", .product(name: "Logging", package: "swift-log")),
@@ -200,7 +200,7 @@ let package = Package(
             "WebService", "Bytes", "ButtonModel", "JSON", "Diagnostics", "Rules", "Settings", "YAMLFiles", "RuleLoader",
             "RuleTesting",
             "LanguageServer",
-            "MQTTTopics", "Platform", "Setup", "ControlClient", "Cryptography", "CCrypto"),
+            "MQTTTopics", "Platform", "Setup", "ControlClient", "Cryptography"),
         .executableTarget(
             name: "TryckWeb",
             dependencies: [

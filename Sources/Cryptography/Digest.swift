@@ -1,6 +1,6 @@
 import CCrypto
 
-/// SHA-256, HMAC-SHA-256 and the comparison of secrets, by libcrypto.
+/// SHA-256, HMAC-SHA-256, scrypt and the comparison of secrets, by libcrypto.
 package enum Digest {
     package static let length = 32
 
@@ -9,6 +9,23 @@ package enum Digest {
         var digest = [UInt8](repeating: 0, count: length)
         SHA256(message, message.count, &digest)
         return digest
+    }
+
+    /// The key that scrypt derives from a password, slowly on purpose; `nil` without memory.
+    ///
+    /// - Source: RFC 7914.
+    package static func scrypt(
+        _ password: [UInt8], salt: [UInt8], cost: UInt64, blockSize: UInt64, parallelization: UInt64
+    ) -> [UInt8]? {
+        var key = [UInt8](repeating: 0, count: length)
+        // libcrypto's own limit of memory, 32 MiB, is too small for some parameters.
+        let memory = 128 * blockSize * (cost + parallelization + 2)
+        let isDerived = password.withUnsafeBytes { octets in
+            EVP_PBE_scrypt(
+                octets.baseAddress?.assumingMemoryBound(to: CChar.self), octets.count, salt, salt.count, cost,
+                blockSize, parallelization, memory, &key, key.count)
+        }
+        return isDerived == 1 ? key : nil
     }
 
     /// The HMAC of a message; `nil` if libcrypto fails, which happens only without memory.

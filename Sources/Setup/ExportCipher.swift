@@ -1,4 +1,5 @@
 import CCrypto
+import Cryptography
 package import Hub
 
 /// Encrypts and decrypts the contents of an export, with libcrypto. Blocks for some tenths of a second, because
@@ -28,16 +29,9 @@ package enum ExportCipher {
     }
 
     private static func key(of passphrase: [UInt8], _ seal: ExportSeal) -> [UInt8]? {
-        var key = [UInt8](repeating: 0, count: ExportSeal.keyLength)
-        // libcrypto's limit of memory for scrypt. Its default of 32 MiB is too small; this is at most 129 MiB, due to
-        // the bounds of `ExportSeal`.
-        let memory = 128 * seal.blockSize * (seal.cost + seal.parallelization + 2)
-        let isDerived = passphrase.withUnsafeBytes { octets in
-            EVP_PBE_scrypt(
-                octets.baseAddress?.assumingMemoryBound(to: CChar.self), octets.count, seal.salt, seal.salt.count,
-                seal.cost, seal.blockSize, seal.parallelization, memory, &key, key.count)
-        }
-        return isDerived == 1 ? key : nil
+        Digest.scrypt(
+            passphrase, salt: seal.salt, cost: seal.cost, blockSize: seal.blockSize,
+            parallelization: seal.parallelization)
     }
 
     private static func encrypt(

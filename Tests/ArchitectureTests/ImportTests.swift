@@ -53,7 +53,7 @@ struct ImportTests {
             "Bytes", "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "Settings", "YAMLFiles",
             "ConfigurationLoader", "RuleLoader",
             "RuleTesting",
-            "MQTTTopics", "Feed", "Hub", "Platform", "Edges", "CCrypto", "Glibc",
+            "MQTTTopics", "Feed", "Hub", "Platform", "Edges", "Cryptography", "CCrypto", "Glibc",
         ],
         "Daemon": [
             "ButtonModel", "JSON", "BluetoothHost", "Radios", "Rules", "Settings", "MQTTTopics", "Hub", "Reactor",
@@ -115,7 +115,7 @@ struct ImportTests {
             "Bytes", "ButtonModel", "JSON", "Diagnostics", "Rules", "Settings", "YAMLFiles", "RuleLoader",
             "RuleTesting",
             "LanguageServer",
-            "MQTTTopics", "Platform", "Setup", "ControlClient", "Cryptography", "CCrypto", "Glibc", "Synchronization",
+            "MQTTTopics", "Platform", "Setup", "ControlClient", "Cryptography", "Glibc", "Synchronization",
         ],
         "TryckWeb": [
             "Bytes", "ButtonModel", "JSON", "Settings", "Reactor", "Platform", "Edges", "Setup", "ControlClient",

@@ -19,7 +19,6 @@ package struct ExportSeal: Hashable, Sendable {
     package static let saltLength = 16
     package static let nonceLength = 12
     package static let tagLength = 16
-    package static let keyLength = 32
     static let maximumCost: UInt64 = 1 << 17
 
     /// The default cost takes 32 MiB, and some tenths of a second on a small board.

@@ -1,14 +1,8 @@
 import Bytes
-import CCrypto
 import Cryptography
 
 /// The scrypt hash of the password of the page. The password itself is not kept.
 package struct PasswordHash: Sendable {
-    /// The cost parameters need 16 MiB and some tenths of a second for each try. They are one of the settings that OWASP
-    /// recommends for scrypt; the one with less computation needs 128 MiB.
-    private static let cost: UInt64 = 1 << 14
-    private static let blockSize: UInt64 = 8
-    private static let parallelization: UInt64 = 5
     package static let saltLength = 16
     /// Longer passwords are refused without being hashed.
     package static let maximumLength = 1024
@@ -33,16 +27,9 @@ package struct PasswordHash: Sendable {
         return Digest.isEqualInConstantTime(key, other)
     }
 
-    /// - Source: RFC 7914.
+    /// The cost parameters need 16 MiB and some tenths of a second for each try. They are one of the settings that OWASP
+    /// recommends for scrypt; the one with less computation needs 128 MiB.
     private static func key(of password: String, _ salt: [UInt8]) -> [UInt8]? {
-        let octets = Array(password.utf8)
-        var key = [UInt8](repeating: 0, count: Digest.length)
-        let memory = 128 * blockSize * (cost + parallelization + 2)
-        let isDerived = octets.withUnsafeBytes { octets in
-            EVP_PBE_scrypt(
-                octets.baseAddress?.assumingMemoryBound(to: CChar.self), octets.count, salt, salt.count, cost,
-                blockSize, parallelization, memory, &key, key.count)
-        }
-        return isDerived == 1 ? key : nil
+        Digest.scrypt(Array(password.utf8), salt: salt, cost: 1 << 14, blockSize: 8, parallelization: 5)
     }
 }
