@@ -183,13 +183,14 @@ extension Checker {
         return nil
     }
 
-    package mutating func integer(
-        _ node: YAMLNode, key: String, _ range: ClosedRange<Int>, code: String = "E203"
-    ) -> Int? {
-        guard let (text, style) = plainScalar(node, key: key, wanted: "a whole number", code: code) else { return nil }
-        guard YAMLNumber.isInteger(text) else {
+    /// Returns the text of a number without quotes, which messages call `wanted`. Reports anything else with `code`.
+    private mutating func numeral(
+        _ node: YAMLNode, key: String, wanted: String, code: String, _ isNumeral: (String) -> Bool
+    ) -> String? {
+        guard let (text, style) = plainScalar(node, key: key, wanted: wanted, code: code) else { return nil }
+        guard isNumeral(text) else {
             error(
-                code, at: node, "\"\(key)\" must be a whole number, not \"\(shown(text))\"",
+                code, at: node, "\"\(key)\" must be \(wanted), not \"\(shown(text))\"",
                 hint: YAMLNumber.looksLikeNumber(text) && !YAMLNumber.isDecimal(text)
                     ? "write it with decimal digits only" : nil)
             return nil
@@ -198,6 +199,15 @@ extension Checker {
             error(
                 code, at: node, "\"\(key)\" must be a number, not a text",
                 hint: Hint("remove the quotes", replacing: text))
+            return nil
+        }
+        return text
+    }
+
+    package mutating func integer(
+        _ node: YAMLNode, key: String, _ range: ClosedRange<Int>, code: String = "E203"
+    ) -> Int? {
+        guard let text = numeral(node, key: key, wanted: "a whole number", code: code, YAMLNumber.isInteger) else {
             return nil
         }
         let number = Int(text)
@@ -218,17 +228,7 @@ extension Checker {
     package mutating func number(
         _ node: YAMLNode, key: String, _ range: ClosedRange<Double>, code: String = "E203"
     ) -> Double? {
-        guard let (text, style) = plainScalar(node, key: key, wanted: "a number", code: code) else { return nil }
-        guard YAMLNumber.isDecimal(text) else {
-            error(
-                code, at: node, "\"\(key)\" must be a number, not \"\(shown(text))\"",
-                hint: YAMLNumber.looksLikeNumber(text) ? "write it with decimal digits only" : nil)
-            return nil
-        }
-        guard style == .plain else {
-            error(
-                code, at: node, "\"\(key)\" must be a number, not a text",
-                hint: Hint("remove the quotes", replacing: text))
+        guard let text = numeral(node, key: key, wanted: "a number", code: code, YAMLNumber.isDecimal) else {
             return nil
         }
         guard let value = Double(text), value.isFinite, range.contains(value) else {
