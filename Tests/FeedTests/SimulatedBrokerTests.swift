@@ -74,12 +74,36 @@ struct SimulatedBrokerTests {
         network.close("a", at: later)
         #expect(network.nextArrival(after: later).map { $0 <= later + .milliseconds(100) } == true)
         var heard: [String: [UInt8]] = [:]
-        for lane in network.busyLanes(at: later + .milliseconds(100)) where lane.client == "c" {
+        for lane in network.busyLanes where lane.client == "c" {
             while let answer = network.carry(lane, at: later) {
                 if case .message(let message, _, _) = answer { heard[lane.publisher, default: []] += message.payload }
             }
         }
         #expect(heard == ["a": [1, 2, 3, 9], "b": [4]])
+    }
+
+    @Test("a client that was stopped reads what has reached its connection in the order of arrival")
+    func order() {
+        var now = Instant(sinceBoot: .seconds(5))
+        var network = SimulatedNetwork(separatesPublishers: true)
+        for client in ["a", "b", "c"] {
+            network.open(client, .connect(will: nil, isCleanStart: true), at: now)
+            _ = network.carry(.init(client: client, isToBroker: true), at: now)
+        }
+        network.send("c", .subscribe(["x"]), at: now)
+        _ = network.carry(.init(client: "c", isToBroker: true), at: now)
+        for (number, client) in [(1, "b"), (2, "a"), (3, "a"), (4, "a"), (5, "b")] as [(UInt8, String)] {
+            now = now + .milliseconds(1)
+            network.send(client, .publish(Message(topicName: "x", payload: [number], qos: 0), id: 0), at: now)
+            _ = network.carry(.init(client: client, isToBroker: true), at: now)
+        }
+        var heard: [UInt8] = []
+        while case let lanes = network.busyLanes(at: now).filter({ $0.client == "c" }), !lanes.isEmpty {
+            for lane in lanes {
+                if case .message(let message, _, _)? = network.carry(lane, at: now) { heard += message.payload }
+            }
+        }
+        #expect(heard == [1, 2, 3, 4, 5])
     }
 
     @Test("a will is published when the connection is lost, after its delay, and not after a goodbye or a return")

@@ -83,9 +83,13 @@ public struct SimulatedNetwork: Sendable {
     /// The lanes on which something is under way, in order.
     public var busyLanes: [Lane] { arrivals.map(\.lane) }
 
-    /// The lanes on which something can be carried, in the order in which it arrives.
+    /// The lanes on which something can be carried, in the order in which it arrives. Of the lanes to a client, only the first one: what has
+    /// arrived at its connection is read in the order of arrival, also if the client was stopped meanwhile.
     public func busyLanes(at now: Instant) -> [Lane] {
-        arrivals.filter { $0.due <= now }.sorted { $0.due < $1.due }.map(\.lane)
+        var clients: Set<String> = []
+        return arrivals.filter { $0.due <= now }.sorted { $0.due < $1.due }.map(\.lane).filter { lane in
+            lane.isToBroker || clients.insert(lane.client).inserted
+        }
     }
 
     /// When something can be carried next, after this time.
