@@ -10,7 +10,8 @@ package import MQTTTopics
 /// | claiming    | a claim of ours comes back that was published 1 s after the first one, and in our patience | leading | lead, and say `online` |
 /// | claiming    | we hear the former leader before our claim comes back | claiming | wait for its patience, and publish our claim each second |
 /// | claiming, leading | a lower claim                             |             | publish ours again                       |
-/// | claiming, leading | a higher claim                            | standing by | stop at once; claim nothing for 2.5 s    |
+/// | claiming, leading | a higher claim                            | standing by | stop at once; say `offline` if we may have led; claim nothing for 2.5 s |
+/// | claiming    | another engine's lower claim by which it may lead | claiming  | wait for its patience, unless it says `offline` |
 /// | claiming    | disconnected                                    | standing by |                                          |
 /// | claiming    | ten claims in a row have not come back (deaf)   | standing by | say `offline`, and claim nothing until we hear something on the topic of the claims |
 /// | standing by | we hear a state, but in 20 s neither a claim nor two messages of ours on their topic (deaf) | standing by | claim nothing until we hear something there |
@@ -20,6 +21,7 @@ package import MQTTTopics
 /// | fenced      | connected, and the retained claim is ours       | fenced      | publish our claim again                  |
 /// | fenced      | our claim comes back, and in our patience       | leading     | go on                                    |
 /// | fenced      | connected, and the retained claim is higher     | standing by | stop                                     |
+/// | fenced      | another engine's lower claim by which it may lead | claiming  | stop, claim with a new term, and wait for its patience |
 /// | fenced      | 1.5 s after connecting none is retained, or it is lower | claiming | stop, and claim with a new term      |
 /// | standing by | 3 s (`stateInterval`), and the leader is online | standing by | say on `standby` that we could lead      |
 /// | leading     | resign, or nothing can be recorded              | standing by | stop; claim for a stand-by, else say `offline` |
@@ -205,7 +207,7 @@ package struct EngineLeadership: Sendable {
     /// While we claim: we lead by a claim that we publish at this time or later.
     private var earliestLeadingClaim = Instant(nanoseconds: 0)
     /// The engine that may lead although we claim, and until when it may act: it was heard before our claim came back, and may hear our
-    /// claim late, or it has claimed more than once in our term. The engine is `nil` if there are several.
+    /// claim late, or it has published a claim by which it may lead. The engine is `nil` if there are several.
     private(set) var former: (engine: EngineTerm.Owner?, until: Instant)?
     /// The end of `claimPause` after the last claim of another engine.
     private var pausedUntil: Instant?
@@ -617,7 +619,7 @@ package struct EngineLeadership: Sendable {
             deadlines.cancel(.pause)
             deadlines.set(.silence, at: now + silenceLimit)
         case .claiming, .leading:
-            if claim > ourClaim { return standBy(at: now) }
+            if claim > ourClaim { return giveWay(at: now) }
             if claim == ourClaim {
                 if state == .claiming { leadIfConfirmed(continues: false, at: now) }
                 return
@@ -625,9 +627,9 @@ package struct EngineLeadership: Sendable {
             // The first claim of another engine in our term, by which it does not lead.
             let isFirst = !isOurs(claim) && !isRetained && claim.term == term && number == 1
             if !isOurs(claim), !isFirst {
-                // An engine that claims twice in our term has not heard our claim, even if the broker has had it since.
-                let isDeafToUs = !isRetained && claim.term == term
-                heardFormer(claim.owner, silenceLimit, isDeafToUs: isDeafToUs, at: now)
+                // The broker may have had both claims at about the same time, so that each engine has heard its own one first.
+                let mayLeadByIt = !isRetained && number != 1
+                heardFormer(claim.owner, silenceLimit, mayLeadByIt: mayLeadByIt, at: now)
             }
             // The rival hears the claim that we have published already. If we published one more now, a third engine would hear two claims
             // of ours, take us for an engine that may lead, and wait for our patience. An older claim of ours needs no answer either,
@@ -635,8 +637,14 @@ package struct EngineLeadership: Sendable {
             if state == .claiming, isFirst || isOurs(claim) { return }
             publishClaim(at: now)
         case .fenced:
-            if claim > ourClaim { return standBy(at: now) }
-            guard claim == ourClaim else { break }
+            if claim > ourClaim { return giveWay(at: now) }
+            guard claim == ourClaim else {
+                // Otherwise no engine leads by it, or `fence` expires.
+                guard !isOurs(claim), !isRetained, number != 1 else { break }
+                effects.append(.stop)
+                self.claim(at: now)
+                return heardFormer(claim.owner, silenceLimit, mayLeadByIt: true, at: now)
+            }
             if hasComeBack != nil { return leadIfConfirmed(continues: true, at: now) }
             guard ourUnheardClaims.isEmpty else { return }
             publishClaim(at: now)
@@ -645,14 +653,22 @@ package struct EngineLeadership: Sendable {
         }
     }
 
-    /// While we claim, an engine was heard that led before, or that may lead in our term. If the broker had its message before our
-    /// claim, that engine may act until its patience is over.
+    /// A higher claim was heard. If we have published claims by which we may lead, engines that have heard them wait for our patience,
+    /// and need not do so any more.
+    private mutating func giveWay(at now: Instant) {
+        let mayHaveLed = claimNumber > 1 && (confirmedAt != nil || !ourUnheardClaims.isEmpty)
+        standBy(at: now)
+        if mayHaveLed { effects.append(.publish(stateMessage(isOnline: false))) }
+    }
+
+    /// While we claim, an engine was heard that led before, or that may lead. If the broker had its message before our claim, that
+    /// engine may act until its patience is over.
     ///
-    /// - Parameter isDeafToUs: whether it may act even if our claim has come back.
+    /// - Parameter mayLeadByIt: whether the message is a claim by which it may lead, even if our claim has come back.
     private mutating func heardFormer(
-        _ engine: EngineTerm.Owner, _ limit: Duration, isDeafToUs: Bool = false, at now: Instant
+        _ engine: EngineTerm.Owner, _ limit: Duration, mayLeadByIt: Bool = false, at now: Instant
     ) {
-        guard state == .claiming, isDeafToUs || confirmedAt == nil else { return }
+        guard state == .claiming, mayLeadByIt || confirmedAt == nil else { return }
         let until = max(former?.until ?? now, now + limit + Self.claimWait)
         former = (former == nil || former?.engine == engine ? engine : nil, until)
     }

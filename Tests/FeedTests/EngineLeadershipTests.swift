@@ -59,6 +59,11 @@ struct EngineLeadershipTests {
             topicName: "engines/2/leader", payload: EngineTerm(term: term, engine: engine).encoded(number: number))
     }
 
+    private static func retained(_ term: Int, _ engine: String) -> EngineLeadership.Input {
+        .received(
+            topicName: "engines/2/leader", payload: EngineTerm(term: term, engine: engine).encoded(), isRetained: true)
+    }
+
     private static func state(
         _ isOnline: Bool, _ engine: String = "a1", rules: String = ""
     ) -> EngineLeadership.Input {
@@ -271,6 +276,26 @@ struct EngineLeadershipTests {
         for number in numbers { talk.given(Self.claim(1, "a1", number: number)) }
         let heard = talk.now
         Self.expectLead(&talk, term: 1, after: heard + .seconds(10))
+    }
+
+    // With a broker that keeps only the order of each publisher, each of two engines may hear its own claim first.
+    @Test(
+        "an engine waits for the patience of a former leader whose claim it hears after its own, unless that one says that it is offline",
+        arguments: [false, true])
+    func formerClaims(saysOffline: Bool) {
+        var talk = Self.standingBy()
+        talk.wait(.seconds(10))
+        talk.given(.timerFired)
+        talk.given(Self.claim(8, "a2"))
+        talk.given(Self.claim(7, number: 5))
+        if saysOffline {
+            talk.given(Self.state(false))
+            talk.given(Self.claim(8, "a2"))
+            talk.wait(.seconds(1))
+            #expect(Self.confirm(&talk, Self.claim(8, "a2")).first == .lead(term: 8, continues: false))
+        } else {
+            Self.expectLead(&talk, term: 8, after: talk.now + .seconds(10))
+        }
     }
 
     @Test("of three stand-bys that claim at the same moment the one of the greatest name leads a second later")
@@ -862,7 +887,8 @@ struct EngineLeadershipTests {
         var talk = Self.leading()
         talk.wait(.seconds(30))
         talk.when(
-            Self.claim(2, "a2"), expect: .fence, Self.claims(1), .stop, .setTimer(talk.now + .seconds(10)))
+            Self.claim(2, "a2"), expect: .fence, Self.claims(1), .stop, Self.offline(),
+            .setTimer(talk.now + .seconds(10)))
         #expect(talk.machine.state == .standingBy)
     }
 
@@ -902,11 +928,12 @@ struct EngineLeadershipTests {
     }
 
     @Test(
-        "a leader that hears a higher term, or its own with a greater name, stops at once",
+        "a leader that hears a higher term, or its own with a greater name, stops at once, and says that it is offline",
         arguments: [(2, "a0"), (1, "a2")])
     func outbid(term: Int, engine: String) {
         var talk = Self.leading()
-        talk.when(Self.claim(term, engine), expect: .stop, .setTimer(talk.now + .seconds(10)))
+        talk.when(
+            Self.claim(term, engine), expect: .stop, Self.offline(), .setTimer(talk.now + .seconds(10)))
         #expect(talk.machine.state == .standingBy)
     }
 
@@ -1126,7 +1153,7 @@ struct EngineLeadershipTests {
         // The process was stopped. Another engine has claimed because of the will, and leads by now.
         talk.wait(.seconds(3))
         talk.when(Self.claim(1), expect: Self.claims(1), .setTimer(talk.now + .seconds(10)))
-        talk.when(Self.claim(2, "a2"), expect: .stop)
+        talk.when(Self.claim(2, "a2"), expect: .stop, Self.offline())
     }
 
     @Test("a fenced leader goes on when its claim comes back after 9 s, behind what the broker sends about many sites")
@@ -1149,13 +1176,30 @@ struct EngineLeadershipTests {
         var talk = Self.leading()
         talk.given(.disconnected)
         talk.given(.connected)
-        let retained = EngineLeadership.Input.received(
-            topicName: "engines/2/leader", payload: EngineTerm(term: 1, engine: "a1").encoded(), isRetained: true)
-        talk.given(retained)
-        talk.given(retained)
+        for _ in 0..<2 { talk.given(Self.retained(1, "a1")) }
         #expect(talk.machine.state == .fenced)
         talk.given(Self.claim(1))
         #expect(talk.machine.state == .leading)
+    }
+
+    // The broker has forgotten our claim, or that engine was not connected when it had it.
+    @Test(
+        "a fenced leader that hears another engine claim for the second time below its own claim claims anew, and waits for it",
+        arguments: 1...2)
+    func fencedBesideLeader(number: Int) {
+        var talk = Self.leading("a2")
+        talk.given(.disconnected)
+        talk.given(.connected)
+        talk.given(Self.claim(1, "a2"))
+        let effects = talk.given(Self.claim(1, "a1", number: number))
+        guard number > 1 else {
+            #expect(talk.machine.state == .fenced)
+            return
+        }
+        #expect(effects.prefix(3) == [.stop, .record(term: 2), Self.claims(2, "a2")])
+        talk.given(Self.claim(1, "a2"))
+        talk.given(Self.claim(2, "a2"))
+        Self.expectLead(&talk, term: 2, after: talk.now + .seconds(10))
     }
 
     @Test("a fenced leader that was replaced stops")
@@ -1173,7 +1217,7 @@ struct EngineLeadershipTests {
         var talk = Self.leading("a2")
         talk.given(.disconnected)
         talk.given(.connected)
-        if isOlder { talk.when(Self.claim(1, "a1"), expect: .nothing) }
+        if isOlder { talk.when(Self.retained(1, "a1"), expect: .nothing) }
         talk.wait(.milliseconds(1500))
         talk.when(
             .timerFired, expect: .stop, .record(term: 2), Self.claims(2, "a2"), .setTimer(talk.now + .seconds(1)))
