@@ -74,6 +74,12 @@ extension FeedSource {
             return min(number, first.map { $0.lowerBound - 1 } ?? number)
         }
 
+        /// At most this number: the one up to which the broker has refused no report. It may have the `done` behind a refused one.
+        func notRefused(_ number: Int) -> Int {
+            let first = refusedReports.union(remadeReports).ranges.first
+            return min(number, first.map { $0.lowerBound - 1 } ?? number)
+        }
+
         /// The number of reports above which the last two become one, also with what is between them.
         private static let maximumReports = 64
 

@@ -171,6 +171,7 @@ extension FeedSource {
                 if let heard = button.heardDone, heard.installation == former.installation {
                     done = max(done, heard.number)
                 }
+                if button.claim?.installation == former.installation { done = button.notRefused(done) }
                 if done < former.number {
                     let place = FeedPlace(
                         site: key.site, button: key.button, installation: former.installation, number: former.number)

@@ -427,6 +427,29 @@ struct FeedSourceTests {
         #expect(talk.given(.lead(term: 1)).contains(.interrupted(place(10), first: 9)))
     }
 
+    @Test(
+        "a report that the broker has refused is made again after the site has begun a new life, whatever done is retained",
+        arguments: [true, false])
+    func refusedReportBeforeNewLife(isRemade: Bool) {
+        var talk = Self.leading(facts(last: 8, claimed: 7))
+        Self.acknowledgeAll(&talk)
+        talk.given(.message(message(8)))
+        talk.given(.unhandled(place(8)))
+        talk.given(.settled(place(8)))
+        Self.acknowledgeAll(&talk)
+        talk.given(.reportEnded(place(8), first: 8, isPublished: false))
+        if isRemade {
+            talk.wait(.seconds(1))
+            #expect(Self.interrupted(talk.given(.timerFired)) == [8...8])
+        }
+        talk.given(.disconnected)
+        talk.given(.connected)
+        talk.given(.claim(claim(8)))
+        talk.given(.done(done(8)))
+        talk.given(.hello(hello(session: 2, life: secondLife, [hall: facts(last: 7, claimed: 7)])))
+        #expect(Self.interrupted(talk.given(.lead(term: 2))) == [8...8])
+    }
+
     @Test("a message on which the owner does not act is reported until the broker has acknowledged the done behind it")
     func unhandled() {
         var talk = Self.leading(facts(last: 8, claimed: 7))
