@@ -661,11 +661,12 @@ package struct EngineLeadership: Sendable {
     }
 
     /// A higher claim was heard. If we have published claims by which we may lead, engines that have heard them wait for our patience,
-    /// and need not do so any more.
+    /// and need not do so any more, unless we wait for a leader that they may not have heard.
     private mutating func giveWay(at now: Instant) {
         let mayHaveLed = claimNumber > 1 && (confirmedAt != nil || !ourUnheardClaims.isEmpty)
+        let saysOffline = mayHaveLed && former == nil
         standBy(at: now)
-        if mayHaveLed { effects.append(.publish(stateMessage(isOnline: false))) }
+        if saysOffline { effects.append(.publish(stateMessage(isOnline: false))) }
     }
 
     /// While we claim, an engine was heard that led before, or that may lead. If the broker had its message before our claim, that

@@ -299,6 +299,19 @@ struct EngineLeadershipTests {
         }
     }
 
+    // Others that have not heard that leader would not wait for it.
+    @Test("an engine that waits for a leader and hears a higher claim does not say that it is offline")
+    func givesWayWhileWaiting() {
+        var talk = Self.standingBy()
+        talk.wait(.seconds(10))
+        talk.given(.timerFired)
+        talk.given(Self.state(true))
+        talk.given(Self.claim(8, "a2"))
+        talk.wait(.seconds(1))
+        _ = Self.confirm(&talk, Self.claim(8, "a2"))
+        talk.when(Self.claim(9, "a3"), expect: .setTimer(talk.now + .seconds(10)))
+    }
+
     @Test("of three stand-bys that claim at the same moment the one of the greatest name leads a second later")
     func threeRivals() {
         var engines = ["a1", "a2", "a3"].map { Self.connected($0) }
