@@ -6,7 +6,6 @@ package import MQTTTopics
 /// | state       | on                                              | becomes     | and we                                   |
 /// |-------------|-------------------------------------------------|-------------|------------------------------------------|
 /// | standing by | the leader says `offline`, or is silent for its patience, or nothing is retained 5 s after connecting | claiming | publish our claim with a new term, and wait 1 s |
-/// | standing by | the engine of a retained claim by which it does not lead says `offline` | standing by | wait for the patience of the leader |
 /// | claiming    | 1 s                                             | claiming    | publish our claim again                  |
 /// | claiming    | a claim of ours comes back that was published 1 s after the first one, and in our patience | leading | lead, and say `online` |
 /// | claiming    | we hear the former leader before our claim comes back | claiming | wait for its patience, and publish our claim each second |
@@ -174,8 +173,6 @@ package struct EngineLeadership: Sendable {
     private var siteTerm = 0
     /// The last claim heard on this connection, which may be our own.
     private(set) var latestClaim: EngineTerm?
-    /// True if the broker retained `latestClaim`, and its engine does not lead by it. It may have replaced the claim of the leader.
-    private var mayHideLeader = false
     /// True while we stand by and the leader is gone.
     private(set) var isVacant = false
     private(set) var canRecord = true
@@ -605,10 +602,7 @@ package struct EngineLeadership: Sendable {
             return noteAnomaly("\(leaderTopic): \(fault)")
         }
         // A lower claim that comes late does not count for a stand-by. The engine with the higher one publishes that again.
-        if state != .standingBy || latestClaim.map({ $0 <= claim }) ?? true {
-            latestClaim = claim
-            mayHideLeader = isRetained && number == 1
-        }
+        if state != .standingBy || latestClaim.map({ $0 <= claim }) ?? true { latestClaim = claim }
         let isNew = claim.term > highestTerm
         highestTerm = max(highestTerm, claim.term)
         if !isOurs(claim) { pausedUntil = now + Self.claimPause }
@@ -746,10 +740,8 @@ package struct EngineLeadership: Sendable {
                 compareRules(at: now)
                 if deadlines.deadline(of: .state) == nil { sayPresent(at: now) }
                 if !hasHeardClaims, deadlines.deadline(of: .probe) == nil { probe(at: now) }
-            } else if latestClaim == nil {
+            } else if latestClaim == nil || latestClaim?.owner == other.owner {
                 vacate(at: now)
-            } else if latestClaim?.owner == other.owner {
-                if mayHideLeader { deadlines.set(.silence, at: now + silenceLimit) } else { vacate(at: now) }
             }
         case .leading:
             // If a will has replaced our state, we repeat the state. If another engine leads as well, the claim with the higher term
