@@ -48,6 +48,8 @@ extension Hub {
         case .signal(let button, let rssi): announce(buttons.signalMeasured(button, Int(rssi)), at: now)
         case .rebooted(let button, let cursor):
             completePress(at: now)
+            // The next process finds out again, and ends what the rules have begun.
+            guard !rules.isStopped else { break }
             advanceRules(.rebooted(button), at: now)
             missedPresses.rebooted(button, from: buttons[button]?.cursor, to: cursor)
             buttons.rebooted(button, cursor)

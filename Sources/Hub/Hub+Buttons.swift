@@ -119,7 +119,11 @@ extension Hub {
     private mutating func reportToRules(_ change: ButtonChange, at now: Instant) {
         switch change.fact {
         case .state(let state, _):
-            advanceRules(.linkChanged(change.button, isConnected: state == .ready), at: now)
+            // A daemon that stops ends the links itself, which is no event for rules.
+            guard lifecycle.isRunning else { break }
+            let isFromFlicd = buttons[change.button]?.source.map { !EngineFeed.isSite(source: $0) } ?? false
+            advanceRules(
+                .linkChanged(change.button, isConnected: state == .ready, repeatsEvents: !isFromFlicd), at: now)
             if state == .ready { rules.prepare(for: change.button) }
         case .battery:
             if let percentage = buttons[change.button]?.batteryPercentage {

@@ -26,7 +26,8 @@ extension Hub {
     ) {
         // Only the last notification of an input waits for `goOn`.
         completePress(at: now)
-        guard let record = buttons[button] else { return }
+        // What arrives after the rules have stopped is neither recorded nor acknowledged, so the button keeps it for the next process.
+        guard let record = buttons[button], !rules.isStopped else { return }
         buttons.wasSeen(button, at: now)
         let ruleEffects = rules.pressed(events, at: now)
         let reports = reports(of: ruleEffects, at: now)

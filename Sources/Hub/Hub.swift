@@ -436,17 +436,24 @@ package struct Hub: Sendable {
     var startedAt: Instant? { lifecycle.startedAt }
     var isFinished: Bool { lifecycle.isFinished }
 
-    /// Begins to stop by ending the links, which takes up to three seconds. A second request does not wait for that.
+    /// Begins to stop by ending the links, which takes up to three seconds. A second request does not wait for that. Presses that
+    /// arrive meanwhile are handled like any others, except in an engine, because another engine may lead at once.
     mutating func stop(isRestart: Bool, at now: Instant) {
         if feed != nil, lifecycle.isRunning { resignFeed(at: now) }
         guard lifecycle.stop(isRestart: isRestart) else { return finish(at: now) }
-        advanceRules(.stop, at: now)
-        for (id, kind) in jobs.withAwaitedEnds { emit(.cancelJob(id, kind)) }
+        if feed != nil { stopRules(at: now) }
         advanceButtons(.shutDown, at: now)
     }
 
+    private mutating func stopRules(at now: Instant) {
+        advanceRules(.stop, at: now)
+        for (id, kind) in jobs.withAwaitedEnds { emit(.cancelJob(id, kind)) }
+    }
+
     mutating func finish(at now: Instant) {
+        completePress(at: now)
         guard let isRestart = lifecycle.finish() else { return }
+        if !rules.isStopped { stopRules(at: now) }
         for radio in radios.ids { cancelTimer(.transport(radio)) }
         cancelTimer(.sources)
         cancelTimer(.flicdListener)

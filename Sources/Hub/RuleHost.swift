@@ -85,6 +85,9 @@ struct RuleHost: Sendable {
         return hasChanged
     }
 
+    /// True after the input `stop`. Later inputs have no effect.
+    var isStopped: Bool { engine.isStopped }
+
     // MARK: Turns
 
     /// Adds an input, which the next call of `takeTurn` handles.

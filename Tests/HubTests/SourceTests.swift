@@ -286,6 +286,22 @@ struct SourceTests {
         #expect(FlicdHouse.gestures(told + house.wait(.seconds(5))) == ["click"])
     }
 
+    @Test("a hold that was told ends after a restart, because flicd does not repeat the release")
+    func holdOverRestart() throws {
+        var house = Self.house([])
+        house.connect()
+        var told = house.hear([.down, .hold])
+        told += house.wait(.seconds(2))
+        #expect(FlicdHouse.gestures(told) == ["hold"])
+        var stored = try #require(house.hub.buttons[FlicdHouse.button]).stored
+        stored.recogniser = house.hub.rules.savedTrain(of: FlicdHouse.button)
+
+        var next = FlicdHouse(stored: [stored])
+        next.connect()
+        #expect(FlicdHouse.gestures(next.wait(.seconds(12))) == ["hold_release"])
+        #expect(FlicdHouse.gestures(next.wait(.seconds(60))) == [])
+    }
+
     @Test("a session with a flicd runs again from its recording", arguments: vocabularies)
     func replay(events: [TriggerEvent], gestures: [String]) throws {
         var house = Self.house(events)

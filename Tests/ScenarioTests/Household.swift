@@ -107,6 +107,8 @@ struct Household {
     var isWitnessed = false
     /// The number of effects that are still carried out before the process dies, and whether the power fails with it.
     var end: (effects: Int, isPowerCut: Bool)?
+    /// A process that has ended in order is followed by the next one at once.
+    var risesAfterStop = false
     /// The time by which the wall clock was set forward; it survives the process.
     private var clockShift = Duration.zero
 
@@ -580,6 +582,11 @@ struct Household {
             }
             let time = clock
             history?.add(turn, &runner.hub, time)
+            if isFinished, risesAfterStop {
+                isFinished = false
+                die(isPowerCut: false)
+                return rise()
+            }
         }
     }
 

@@ -265,7 +265,6 @@ extension RuleEngine {
         kept = KeptEvents()
         scheduler.removeAll()
         worldHasChanged = false
-        recogniser = GestureRecogniser()
         states = StateTable([])
     }
 

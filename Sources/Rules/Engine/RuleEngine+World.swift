@@ -37,14 +37,15 @@ extension RuleEngine {
     }
 
     mutating func linkChanged(
-        _ button: ButtonID, isConnected: Bool, reportsUnchanged: Bool, at now: Instant, _ effects: inout [Effect]
+        _ button: ButtonID, isConnected: Bool, repeatsEvents: Bool, reportsUnchanged: Bool, at now: Instant,
+        _ effects: inout [Effect]
     ) {
         let device = devices[button] ?? Device()
         guard reportsUnchanged || device.isConnected != isConnected else { return }
         devices[button, default: Device()].isConnected = isConnected
         if isConnected {
             devices[button, default: Device()].wasConnected = true
-            recognised(recogniser.handle(.linkReturned(button), at: now), at: now, &effects)
+            if repeatsEvents { recognised(recogniser.handle(.linkReturned(button), at: now), at: now, &effects) }
         } else {
             recognisedEarlier(recogniser.handle(.linkLost(button), at: now), at: now, &effects)
             world.held = world.held.filter { $0.button != button }

@@ -59,7 +59,9 @@ package struct RuleEngine: Sendable {
         case pressed([ButtonEvent])
         case moved(ButtonMovement)
         /// The link was established or lost. A change is an event, except the first connection after the start.
-        case linkChanged(ButtonID, isConnected: Bool)
+        ///
+        /// `repeatsEvents` is false if what happened without a link is not sent again, as with a flicd.
+        case linkChanged(ButtonID, isConnected: Bool, repeatsEvents: Bool = true)
         /// The link was lost by the supervision timeout. This input must follow `linkChanged`.
         case linkTimedOut(ButtonID)
         /// The button has rebooted, and will not report earlier presses any more.
@@ -223,7 +225,7 @@ package struct RuleEngine: Sendable {
     var timer = LogicalTimer()
     /// When the timer last fired.
     var timerFiredAt: Instant?
-    var isStopped = false
+    package internal(set) var isStopped = false
     /// False while events must not start runs: the latest `Input.acting`. The owner sets it to false at the start if another
     /// engine may lead.
     package var isActing = true
@@ -273,8 +275,9 @@ package struct RuleEngine: Sendable {
         case .pressed(let events):
             for event in events { recognised(recogniser.handle(.event(event), at: now), at: now, &effects) }
         case .moved(let movement): recognised(recogniser.handle(.moved(movement), at: now), at: now, &effects)
-        case .linkChanged(let button, let isConnected):
-            linkChanged(button, isConnected: isConnected, reportsUnchanged: false, at: now, &effects)
+        case .linkChanged(let button, let isConnected, let repeatsEvents):
+            linkChanged(
+                button, isConnected: isConnected, repeatsEvents: repeatsEvents, reportsUnchanged: false, at: now, &effects)
         case .linkTimedOut(let button):
             loseHold(button, silentFor: GestureRecogniser.supervisionTimeout, at: now, &effects)
         case .rebooted(let button): loseHold(button, silentFor: .zero, at: now, &effects)
@@ -315,7 +318,7 @@ package struct RuleEngine: Sendable {
         switch given {
         case .recognised(let recognised): self.recognised(recognised, at: now, &effects)
         case .linkChanged(let button, let isConnected):
-            linkChanged(button, isConnected: isConnected, reportsUnchanged: true, at: now, &effects)
+            linkChanged(button, isConnected: isConnected, repeatsEvents: true, reportsUnchanged: true, at: now, &effects)
         case .startTime(let time):
             daily.restart()
             forgetAwaitedTimes(at: now, &effects)

@@ -40,6 +40,8 @@ enum Misfortune: Hashable, Sendable {
     case syncsAreSlow(Bool)
     case finishSyncs(Bool)
 
+    /// The daemon stops in order, which takes some time, and starts again.
+    case stop
     case crash(for: Duration)
     case cutPower(for: Duration)
     /// The process dies during the next effects, after this number of them.
@@ -91,6 +93,7 @@ extension Misfortune {
             house.syncsAreSlow = areSlow
             if !areSlow { house.finishSyncs() }
         case .finishSyncs(let success): house.finishSyncs(success: success)
+        case .stop: house.tell(.stop)
         case .crash(let downtime): house.crash(for: downtime)
         case .cutPower(let downtime): house.cutPower(for: downtime)
         case .dieWithin(let effects, let isPowerCut): house.end = (effects, isPowerCut)

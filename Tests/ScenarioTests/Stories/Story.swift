@@ -206,9 +206,10 @@ struct Story: Hashable, Sendable {
         let button = buttons[Int.random(in: 0..<buttons.count, using: &random)].name
         var happenings = [Happening(at: start, misfortune: .press(button, .down))]
         let lost = after(900...4000)
-        switch Int.random(in: 0..<4, using: &random) {
+        switch Int.random(in: 0..<5, using: &random) {
         case 0: happenings.append(Happening(at: lost, misfortune: .button(button, .dropLink)))
         case 1: happenings.append(Happening(at: lost, misfortune: .crash(for: .zero)))
+        case 2: happenings.append(Happening(at: lost, misfortune: .stop))
         default: happenings.append(Happening(at: lost, misfortune: .reach(button, false)))
         }
         happenings.append(Happening(at: after(1000...25_000), misfortune: .press(button, .up)))
@@ -250,7 +251,7 @@ struct Story: Hashable, Sendable {
             guard held.endIndex < happenings.endIndex, happenings[held.endIndex].at - down.at > .seconds(1) else {
                 return false
             }
-            let loss: [Misfortune] = [.button(button, .dropLink), .reach(button, false), .crash(for: .zero)]
+            let loss: [Misfortune] = [.button(button, .dropLink), .reach(button, false), .crash(for: .zero), .stop]
             return held.contains { loss.contains($0.misfortune) }
         }
     }
@@ -352,7 +353,7 @@ extension Misfortune {
             case .sync: any([.syncsAreSlow(true), .syncsAreSlow(false), .finishSyncs(true), .finishSyncs(false)])
             case .end:
                 any([
-                    .crash(for: .zero), .crash(for: .milliseconds(any(1...60_000) as Int64)), .cutPower(for: .zero),
+                    .stop, .stop, .crash(for: .zero), .crash(for: .milliseconds(any(1...60_000) as Int64)), .cutPower(for: .zero),
                     .cutPower(for: .milliseconds(any(1...60_000) as Int64)),
                     .dieWithin(effects: any(0...40), isPowerCut: false),
                     .dieWithin(effects: any(0...40), isPowerCut: false),

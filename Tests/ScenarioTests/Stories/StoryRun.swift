@@ -65,6 +65,7 @@ struct StoryRun {
                 address: BluetoothAddress(rawValue: 0x0000_5E00_5301), aclBufferCount: 4, maximumLinks: house.links),
             kinds: house.kinds, recordedAt: seam, isWitnessed: true, pausing: .microseconds(400))
         // bluetoothd and a proxy with few links take some seconds to end one of them.
+        paired.risesAfterStop = true
         paired.pairAll(within: .seconds(house.kinds.allSatisfy { $0 == .adapter } ? 20 : 90))
         return paired
     }
