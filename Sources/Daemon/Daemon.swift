@@ -56,6 +56,7 @@ final class Daemon {
     private static let pauseAfterActions = Duration.microseconds(400)
     /// The time in which the broker and most buttons are connected after a start.
     private static let settlingTime = Duration.seconds(30)
+    private static let controlRetryTime = Duration.seconds(5)
     private lazy var firmware = FirmwareEdge(loop: loop, directory: setup.stateDirectory + "/firmware") { [weak self] in
         switch $0 {
         case .files(let files): self?.deliver(.firmwareFiles(files))
@@ -75,6 +76,7 @@ final class Daemon {
     /// Ends a pause of the runner.
     private var pauseTimer: Timer?
     private var watchdog: Timer?
+    private var controlRetry: Timer?
     /// Runs once, `settlingTime` after the start.
     private var settling: Timer?
     /// True if the effects of an input are being carried out.
@@ -168,6 +170,7 @@ final class Daemon {
         watchRuleFiles(setup.watched)
         firmware.start()
         startBroker()
+        awaitControlSocket()
         StartMemory.release()
         notifier?.ready()
         feedWatchdog()
@@ -184,6 +187,19 @@ final class Daemon {
         } catch {
             logger.warning("\(error)")
         }
+    }
+
+    /// Tries to create the control socket every few seconds until its file system has room and can be written.
+    private func awaitControlSocket() {
+        guard control.fault != nil else { return }
+        controlRetry = loop.timer { [weak self] in
+            guard let self else { return }
+            SystemEnvironment.makeDirectory(SystemEnvironment.directory(of: setup.controlSocket), mode: 0o750)
+            try? control.restoreFile()
+            guard control.fault == nil else { return awaitControlSocket() }
+            logger.info("commands reach tryckd at \(setup.controlSocket) now")
+        }
+        controlRetry?.set(at: loop.nanosecondsSinceBoot + Self.controlRetryTime.nanoseconds)
     }
 
     /// - Parameter watched: the files and directories of the rules that were read last.

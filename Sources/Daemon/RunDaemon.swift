@@ -115,7 +115,11 @@ private func start(_ setup: Setup, _ logger: Logger, _ output: LogOutput, _ tria
             loop: loop, logger: logger, output: output, setup: setup, store: store, control: control,
             capture: capture, recorder: recorder, trialParts: trialParts)
         daemon?.start()
-        logger.info("tryckd \(Version.string) is running; commands reach it at \(setup.controlSocket)")
+        if let fault = control.fault {
+            logger.error("\(fault). tryckd \(Version.string) is running without it, and tries again every few seconds")
+        } else {
+            logger.info("tryckd \(Version.string) is running; commands reach it at \(setup.controlSocket)")
+        }
     } catch let failure as RecordFailure {
         logger.critical("\(failure)")
         loop.stop(status: ExitStatus.configuration.rawValue)

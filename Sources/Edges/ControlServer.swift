@@ -11,13 +11,25 @@ package enum ControlServerFailure: Error, Hashable, Sendable, CustomStringConver
     case inUse(path: String)
     /// A file that is not a socket has this path, so it is not removed.
     case notASocket(path: String)
-    case system(operation: String, path: String, reason: String)
+    /// The path of the socket is unusable.
+    case unusable(path: String, reason: String)
+    /// - Parameter code: an `errno`.
+    case system(operation: String, path: String, code: Int32)
+
+    /// True if the file system of the socket is full or read-only, which may change while the daemon runs.
+    fileprivate var mayPass: Bool {
+        switch self {
+        case .inUse, .notASocket, .unusable: false
+        case .system(_, _, let code): [EROFS, ENOSPC, EDQUOT].contains(code)
+        }
+    }
 
     package var description: String {
         switch self {
         case .inUse(let path): "another tryckd listens on \(path): stop it, or give this one its own `control_socket`"
         case .notASocket(let path): "\(path) is not a socket: remove it, or configure another `control_socket`"
-        case .system(let operation, let path, let reason): "\(operation) of \(path) failed: \(reason)"
+        case .unusable(let path, let reason): "resolving of \(path) failed: \(reason)"
+        case .system(let operation, let path, let code): "\(operation) of \(path) failed: \(systemMessage(code))"
         }
     }
 }
@@ -54,7 +66,11 @@ package final class ControlServer {
     private let path: String
     private let onRequest: @ReactorActor (Hub.ClientID, [UInt8]) -> Void
     private let onDisconnect: @ReactorActor (Hub.ClientID) -> Void
-    private var listener: Int32
+    /// -1 if there is none.
+    private var listener: Int32 = -1
+    /// Why nobody can connect: the file system of the socket is full or read-only; `nil` if the server listens.
+    package private(set) var fault: ControlServerFailure?
+    private var isClosed = false
     /// The socket file; `nil` for an abstract address.
     private var file: FileIdentity?
     private var watch: Watch?
@@ -66,7 +82,8 @@ package final class ControlServer {
     private lazy var goOn = loop.timer { [unowned self] in handleLines() }
     private var accepted: UInt64 = 0
 
-    /// Begins to listen. A socket file on which no process listens was left by a killed daemon, and is replaced.
+    /// Begins to listen. A socket file on which no process listens was left by a killed daemon, and is replaced. On a file system that
+    /// is full or read-only there is a `fault` until `restoreFile` succeeds.
     ///
     /// - Parameters:
     ///   - onRequest: receives each line without its line feed.
@@ -80,10 +97,23 @@ package final class ControlServer {
         self.path = path
         self.onRequest = onRequest
         self.onDisconnect = onDisconnect
-        listener = try Self.listen(at: path)
-        file = FileIdentity(path: path)
         resume = loop.timer { [unowned self] in watch?.set(.read) }
+        do throws(ControlServerFailure) {
+            try beginListening()
+        } catch {
+            guard error.mayPass else { throw error }
+            fault = error
+        }
+    }
+
+    private func beginListening() throws(ControlServerFailure) {
+        let replacement = try Self.listen(at: path)
+        watch?.cancel()
+        if listener >= 0 { Glibc.close(listener) }
+        listener = replacement
+        file = FileIdentity(path: path)
         watch = loop.watch(listener, .read) { [unowned self] _ in accept() }
+        fault = nil
     }
 
     /// Sends a line, given without its line feed. It is discarded if the client has disconnected.
@@ -91,26 +121,24 @@ package final class ControlServer {
         clients[client]?.connection.send(line + [UInt8(ascii: "\n")])
     }
 
-    /// Listens again if the socket file was deleted or replaced. Connected clients stay connected.
+    /// Listens again if the socket file was deleted or replaced, or could not be created. Connected clients stay connected.
     package func restoreFile() throws(ControlServerFailure) {
-        guard let old = watch, !path.hasPrefix("@"), file == nil || FileIdentity(path: path) != file else { return }
-        let replacement = try Self.listen(at: path)
-        old.cancel()
-        Glibc.close(listener)
-        listener = replacement
-        file = FileIdentity(path: path)
-        watch = loop.watch(listener, .read) { [unowned self] _ in accept() }
+        guard !isClosed, fault != nil || !path.hasPrefix("@") && (file == nil || FileIdentity(path: path) != file) else {
+            return
+        }
+        try beginListening()
     }
 
     /// Disconnects all clients and removes the socket file, unless another program has replaced it.
     package func close() {
-        guard let watch else { return }
-        watch.cancel()
-        self.watch = nil
+        guard !isClosed else { return }
+        isClosed = true
+        watch?.cancel()
+        watch = nil
         resume?.cancel()
         goOn.cancel()
-        Glibc.close(listener)
-        if FileIdentity(path: path) == file { unlink(path) }
+        if listener >= 0 { Glibc.close(listener) }
+        if file != nil, FileIdentity(path: path) == file { unlink(path) }
         for client in clients.values { client.connection.close() }
         clients = [:]
         waiting = []
@@ -201,8 +229,8 @@ package final class ControlServer {
         let address: SocketAddress
         switch SocketAddress.resolve(unixPath: path) {
         case .success(let addresses) where !addresses.isEmpty: address = addresses[0]
-        case .success: throw .system(operation: "resolving", path: path, reason: "there is no address")
-        case .failure(let unresolved): throw .system(operation: "resolving", path: path, reason: unresolved.reason)
+        case .success: throw .unusable(path: path, reason: "there is no address")
+        case .failure(let unresolved): throw .unusable(path: path, reason: unresolved.reason)
         }
         let listener = try openSocket(path)
         do throws(ControlServerFailure) {
@@ -232,7 +260,7 @@ package final class ControlServer {
             case .notASocket: throw .notASocket(path: path)
             case .inUse: throw .inUse(path: path)
             case .system(let operation, let error):
-                throw .system(operation: operation, path: path, reason: systemMessage(error))
+                throw .system(operation: operation, path: path, code: error)
             }
         }
     }
@@ -245,6 +273,6 @@ package final class ControlServer {
     }
 
     private static func failure(_ operation: String, _ path: String) -> ControlServerFailure {
-        .system(operation: operation, path: path, reason: systemMessage(errno))
+        .system(operation: operation, path: path, code: errno)
     }
 }

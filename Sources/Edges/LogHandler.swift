@@ -125,11 +125,11 @@ struct LogLine {
         self.message = message
     }
 
-    /// A warning that lines were lost because the reader of the log was too slow.
+    /// A warning that lines were lost, because the reader of the log was too slow, or the file had no room.
     static func omitted(_ count: Int) -> LogLine {
         let lines = count == 1 ? "1 line was" : "\(count) lines were"
         return LogLine(
-            level: .warning, label: "log", message: "\(lines) not written because the reader of the log was too slow")
+            level: .warning, label: "log", message: "\(lines) not written: the reader of the log was too slow, or its disk is full")
     }
 
     func rendered(_ format: LogFormat, at time: UTCTime) -> String {

@@ -79,6 +79,8 @@ package enum StoreFiles {
             // A restored copy has no such file.
             if !descriptor.isOpen, errno == ENOENT, let ofDirectory { return ofDirectory }
         }
+        // A full disk may have no room for the lock file of the first start.
+        if !descriptor.isOpen, errno == ENOSPC || errno == EDQUOT, let ofDirectory { return ofDirectory }
         guard descriptor.isOpen else {
             throw StoreFailure(operation: "open", path: path, code: errno)
         }

@@ -304,7 +304,7 @@ package struct Hub: Sendable {
         case .received(let packet, let radio): advanceButtons(.received(packet, radio), at: now)
         case .bus(let input, let radio): advanceButtons(.bus(input, radio), at: now)
         case .transportClosed(let reason, let fault, let radio):
-            if !isFinished { transportClosed(reason, fault, of: radio, at: now) }
+            transportClosed(reason, fault, of: radio, at: now)
 
         case .source(let index, let input): if !isFinished { upstreamReported(index, input, at: now) }
 

@@ -53,7 +53,7 @@ extension Hub {
     }
 
     mutating func transportClosed(_ reason: String, _ fault: AdapterFault, of radio: RadioID, at now: Instant) {
-        guard radio.rawValue < radios.slots.count else { return }
+        guard radio.rawValue < radios.slots.count, !isFinished else { return }
         let closing = radios.closed(radio, reason, fault, time: wallClock(at: now), at: now)
         radiosChanged()
         advanceButtons(.transportClosed(radio), at: now)

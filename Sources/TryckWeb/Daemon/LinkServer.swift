@@ -19,6 +19,7 @@ final class LinkServer {
                 (isLink ? Self.answer(web, signIn) : Self.error("there is only the request link")).encoded(), to: client
             )
         }
+        if let fault = server?.fault { throw fault }
     }
 
     func close() { server?.close() }

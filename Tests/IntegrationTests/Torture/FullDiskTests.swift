@@ -159,6 +159,25 @@ struct FullDiskTests {
         again.stop()
     }
 
+    @Test(
+        "a daemon runs if the control socket has a read-only or full file system, and creates it when that can be written",
+        arguments: [true, false])
+    func controlSocket(isReadOnly: Bool) throws {
+        let (workshop, disk) = try Self.house(isRingMapped: true)
+        // A full file system is one with no file left to create.
+        let change = isReadOnly ? "ro" : "nr_inodes=1"
+        try disk.remount(change)
+        let daemon = try disk.run([
+            Workshop.built("tryckd"), "--config", workshop.path("tryck.yaml"), "--state-directory",
+            workshop.path("state"), "--control-socket", workshop.path("disk/control.sock"),
+        ])
+        try daemon.line(containing: "is running without it")
+        #expect(daemon.text.contains(isReadOnly ? "Read-only file system" : "No space left on device"))
+        try disk.remount(isReadOnly ? "rw" : "nr_inodes=0")
+        try daemon.line(containing: "commands reach tryckd at")
+        daemon.stop()
+    }
+
     @Test("a state directory that is mounted after the start is not written, and status says to restart")
     func mountedLate() throws {
         let (workshop, disk) = try Self.house(isRingMapped: true)
