@@ -123,7 +123,8 @@ package final class ControlServer {
 
     /// Listens again if the socket file was deleted or replaced, or could not be created. Connected clients stay connected.
     package func restoreFile() throws(ControlServerFailure) {
-        guard !isClosed, fault != nil || !path.hasPrefix("@") && (file == nil || FileIdentity(path: path) != file) else {
+        guard !isClosed, fault != nil || !path.hasPrefix("@") && (file == nil || FileIdentity(path: path) != file)
+        else {
             return
         }
         try beginListening()

@@ -129,7 +129,8 @@ struct LogLine {
     static func omitted(_ count: Int) -> LogLine {
         let lines = count == 1 ? "1 line was" : "\(count) lines were"
         return LogLine(
-            level: .warning, label: "log", message: "\(lines) not written: the reader of the log was too slow, or its disk is full")
+            level: .warning, label: "log",
+            message: "\(lines) not written: the reader of the log was too slow, or its disk is full")
     }
 
     func rendered(_ format: LogFormat, at time: UTCTime) -> String {

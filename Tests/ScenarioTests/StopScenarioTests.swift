@@ -69,7 +69,9 @@ struct StopScenarioTests {
         #expect(house.payloads(on: "lamp") == ["bright"])
     }
 
-    @Test("a hold that was told ends once, whether its release comes during the stop or afterwards", arguments: [true, false])
+    @Test(
+        "a hold that was told ends once, whether its release comes during the stop or afterwards",
+        arguments: [true, false])
     func hold(isReleasedMeanwhile: Bool) {
         var house = Self.house()
         house.press("kitchen", .down)

@@ -277,7 +277,8 @@ package struct RuleEngine: Sendable {
         case .moved(let movement): recognised(recogniser.handle(.moved(movement), at: now), at: now, &effects)
         case .linkChanged(let button, let isConnected, let repeatsEvents):
             linkChanged(
-                button, isConnected: isConnected, repeatsEvents: repeatsEvents, reportsUnchanged: false, at: now, &effects)
+                button, isConnected: isConnected, repeatsEvents: repeatsEvents, reportsUnchanged: false, at: now,
+                &effects)
         case .linkTimedOut(let button):
             loseHold(button, silentFor: GestureRecogniser.supervisionTimeout, at: now, &effects)
         case .rebooted(let button): loseHold(button, silentFor: .zero, at: now, &effects)
@@ -318,7 +319,8 @@ package struct RuleEngine: Sendable {
         switch given {
         case .recognised(let recognised): self.recognised(recognised, at: now, &effects)
         case .linkChanged(let button, let isConnected):
-            linkChanged(button, isConnected: isConnected, repeatsEvents: true, reportsUnchanged: true, at: now, &effects)
+            linkChanged(
+                button, isConnected: isConnected, repeatsEvents: true, reportsUnchanged: true, at: now, &effects)
         case .startTime(let time):
             daily.restart()
             forgetAwaitedTimes(at: now, &effects)

@@ -353,7 +353,8 @@ extension Misfortune {
             case .sync: any([.syncsAreSlow(true), .syncsAreSlow(false), .finishSyncs(true), .finishSyncs(false)])
             case .end:
                 any([
-                    .stop, .stop, .crash(for: .zero), .crash(for: .milliseconds(any(1...60_000) as Int64)), .cutPower(for: .zero),
+                    .stop, .stop, .crash(for: .zero), .crash(for: .milliseconds(any(1...60_000) as Int64)),
+                    .cutPower(for: .zero),
                     .cutPower(for: .milliseconds(any(1...60_000) as Int64)),
                     .dieWithin(effects: any(0...40), isPowerCut: false),
                     .dieWithin(effects: any(0...40), isPowerCut: false),
