@@ -5,6 +5,7 @@ import Radios
 // The search for new buttons, and the pairing of the candidate.
 extension ButtonManager {
     mutating func startSearch(until end: Instant, through radio: RadioID?, at now: Instant) {
+        guard !isShuttingDown else { return }
         guard end > now else { return endSearch(byUser: true, at: now) }
         deadlines.set(.searchEnds, at: end)
         let isNew = !isSearching

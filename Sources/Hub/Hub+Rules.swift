@@ -128,7 +128,10 @@ extension Hub {
                 .stepFailed(run, rule: rule, step: step, place, code: code, message: message, isFinal: isFinal))
             rules.stepFailed(of: rule, step: step, code: code, message: message, after: result)
         case .finished(let run, let rule, let result):
-            if broker.runEnded(run) { ended.append(.runEnded(run.rawValue)) }
+            // A run that the end of the process interrupts stays recorded, so that the next process reports it.
+            if result != .interrupted || !rules.isStopped, broker.runEnded(run) {
+                ended.append(.runEnded(run.rawValue))
+            }
             runEnded(run, rule: rule, result, at: now)
         case .interrupted(let run, let rule, let cause):
             reportInterrupted(

@@ -98,6 +98,8 @@ final class Program: @unchecked Sendable {
         }
     }
 
+    var hasEnded: Bool { condition.withLock { outcome != nil } }
+
     /// All lines of both streams so far.
     var lines: [String] { condition.withLock { collected } }
     var text: String { lines.joined(separator: "\n") }

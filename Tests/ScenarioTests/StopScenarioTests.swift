@@ -15,6 +15,9 @@ struct StopScenarioTests {
           - {id: light, triggers: {button: kitchen, event: click}, actions: {publish: {topic: lamp, payload: bright}}}
           - {id: dim, triggers: {button: kitchen, event: hold}, actions: {publish: {topic: lamp, payload: dim}}}
           - {id: stop, triggers: {button: kitchen, event: hold_release}, actions: {publish: {topic: lamp, payload: stop}}}
+          - id: slow
+            triggers: {button: kitchen, event: double_click}
+            actions: [{publish: {topic: lamp, payload: slow}}, {delay: 10s}, {publish: {topic: lamp, payload: late}}]
           - {id: gone, triggers: {button: kitchen, event: disconnected}, actions: {publish: {topic: lamp, payload: gone}}}
         """
 
@@ -83,6 +86,21 @@ struct StopScenarioTests {
         if !isReleasedMeanwhile { house.press("kitchen", .up) }
         Self.beginAgain(&house)
         #expect(house.payloads(on: "lamp") == ["dim", "stop"])
+    }
+
+    @Test("a run that the stop cuts off is reported once by the next process")
+    func interrupted() {
+        var house = Self.house()
+        house.press("kitchen", .doubleClick)
+        house.wait(.seconds(1))
+        #expect(house.payloads(on: "lamp") == ["slow"])
+        house.tell(.stop)
+        Self.beginAgain(&house)
+        #expect(house.interruptedRuns.count == 1)
+        house.crash()
+        house.wait(.seconds(30))
+        #expect(house.interruptedRuns.count == 1)
+        #expect(house.payloads(on: "lamp") == ["slow"])
     }
 
     @Test("a rule on the loss of the link does not run because the daemon ends the link")

@@ -28,6 +28,7 @@ extension Hub {
             endUpstreamSearch(isAsked: true, at: now)
             return .ok(["time": 0])
         }
+        guard lifecycle.isRunning else { return .error("tryckd is stopping; try again when it runs") }
         let isAdapterReady = radios.isReady
         guard isAdapterReady || flicd.isAnyConnected else {
             let problem = (configuration.hasRadio ? adapterProblem : nil) ?? flicd.upstreamFaults.first

@@ -53,10 +53,13 @@ extension Hub {
     }
 
     mutating func transportClosed(_ reason: String, _ fault: AdapterFault, of radio: RadioID, at now: Instant) {
-        guard radio.rawValue < radios.slots.count, !isFinished else { return }
+        guard radio.rawValue < radios.slots.count else { return }
         let closing = radios.closed(radio, reason, fault, time: wallClock(at: now), at: now)
+        guard !isFinished else { return }
         radiosChanged()
         advanceButtons(.transportClosed(radio), at: now)
+        // The links of this radio may have been the last ones that a stop waited for.
+        guard !isFinished else { return }
         reportControllerToFlicd(at: now)
         if let delay = closing.retryDelay {
             setTimer(.transport(radio), at: now + delay)

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite("kill -9 at random instants", .serialized, .ownThread)
+@Suite("kill -9 and SIGTERM at random instants", .serialized, .ownThread)
 struct KillTests {
     private let seed = environmentNumber("TRYCK_SEED") ?? UInt64.random(in: 1...UInt64(UInt32.max))
 
@@ -27,7 +27,8 @@ struct KillTests {
         #expect(numbering.total > lives)
         judge(
             house, kills: kills,
-            "tryckd killed \(lives) times, \(numbering.interruptedCount) of \(numbering.total) messages interrupted")
+            "tryckd killed \(lives - house.stopCount) times and stopped \(house.stopCount) times, \(numbering.interruptedCount) of \(numbering.total) messages interrupted"
+        )
     }
 
     @Test("the broker: each press's message arrives once, or its rule reports that it may not have arrived")

@@ -54,6 +54,8 @@ final class Torture {
     private(set) var lives: [Life] = []
     /// Their logs list all messages that they received.
     private(set) var brokers: [Program]
+    /// The number of lives that ended in order.
+    private(set) var stopCount = 0
     /// The number of outages of the broker during this life of the daemon.
     private var outages = 0
     /// The daemon's lines about connections to the broker, in this life of the daemon.
@@ -153,7 +155,7 @@ final class Torture {
         case .afterStart(let delay): try run(for: delay)
         case .afterPress(let delay): try runUntilPress(andThen: delay)
         }
-        try kill()
+        if Int.random(in: 0..<3, using: &random) == 0 { try stop() } else { try kill() }
     }
 
     /// The proxy fails while the buttons are being connected, or soon afterwards.
@@ -225,6 +227,18 @@ final class Torture {
         guard let life = lives.last else { return }
         lives[lives.count - 1].endedAt = Date()
         try end(life.daemon)
+        for button in buttons { button.hostDied(at: now) }
+    }
+
+    /// Ends the daemon in order, as an upgrade does, while its buttons go on.
+    private func stop() throws {
+        guard let life = lives.last else { return }
+        stopCount += 1
+        Foundation.kill(life.daemon.processIdentifier, SIGTERM)
+        guard try run(for: .seconds(15), until: { life.daemon.hasEnded }) else {
+            throw Program.Failure(description: "the daemon goes on after SIGTERM")
+        }
+        lives[lives.count - 1].endedAt = Date()
         for button in buttons { button.hostDied(at: now) }
     }
 
