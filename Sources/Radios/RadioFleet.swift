@@ -76,6 +76,8 @@ package struct RadioFleet: Sendable {
     /// The latest commands to each radio.
     private var told: [Told]
     private var isReady: [Bool]
+    /// True if a button has answered on its link since `tell`, so that other radios stop looking for it.
+    private var isTellingDue = false
     /// How often each radio heard buttons.
     private var heardCounts: [MinuteCounter]
     /// The radio that is being closed.
@@ -205,9 +207,13 @@ package struct RadioFleet: Sendable {
         while true {
             while let link = deadLinks.popLast() { advance(link.radio, .perform(.disconnect(link)), at: now) }
             let effects = choice.takeEffects()
-            guard !effects.isEmpty || !deadLinks.isEmpty else { break }
-            if effects.contains(.assignmentChanged) {
+            guard !effects.isEmpty || !deadLinks.isEmpty || isTellingDue else { break }
+            let isAssignmentChanged = effects.contains(.assignmentChanged)
+            if isAssignmentChanged || isTellingDue {
+                isTellingDue = false
                 tell(at: now)
+            }
+            if isAssignmentChanged {
                 outputs.append(Output(radio: .first, effect: .event(.assignmentChanged)))
             }
             for effect in effects {
@@ -234,7 +240,11 @@ package struct RadioFleet: Sendable {
             next.expected = []
             next.elsewhere = []
             for (button, radio) in zip(expected, assigned) {
-                if radio == id || choice.looksToo(id, for: button.address, at: now) { next.expected.append(button) }
+                if radio == id || choice.looksToo(id, for: button.address, at: now)
+                    || mayBeConnecting(id, to: button)
+                {
+                    next.expected.append(button)
+                }
                 if let radio, radio != id { next.elsewhere.append(button.address) }
             }
             next.unwanted = unwanted
@@ -243,6 +253,16 @@ package struct RadioFleet: Sendable {
             advance(
                 id, .perform(.expect(next.expected, unwanted: unwanted, elsewhere: next.elsewhere)), at: now)
         }
+    }
+
+    /// True if bluetoothd may be connecting to a button that has just got a link through another radio. The button may have heard only
+    /// bluetoothd, and bluetoothd would end its link if it were told to stop. So that happens when the button has answered on the
+    /// other link.
+    private func mayBeConnecting(_ id: RadioID, to button: ExpectedButton) -> Bool {
+        self[id].isShared && told[Int(id.rawValue)].expected.contains(button)
+            && links.contains {
+                $0.address == button.address && $0.id.radio != id && $0.state == .reported && !$0.isAttached
+            }
     }
 
     /// Makes the radios listen in the background while an expected button has no link, so that a radio that is not the home of the
@@ -304,6 +324,7 @@ package struct RadioFleet: Sendable {
                 promote(place)
             }
             links[place].isAttached = true
+            isTellingDue = true
             choice.attached(links[place].address, to: id)
         case .notified(let link, _), .signal(let link, _):
             guard let place = place(of: link), links[place].state == .reported else { return }
