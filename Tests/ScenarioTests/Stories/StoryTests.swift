@@ -33,7 +33,9 @@ struct StoryTests {
         arguments: mixedHandfuls)
     func mixedPromises(seeds: [UInt64]) { expectPromises(seeds.map { Story(mixed: $0) }) }
 
-    @Test("a button that only one of two bluetoothd has connected keeps that link, though the other one's was reported first")
+    @Test(
+        "a button that only one of two bluetoothd has connected keeps that link, though the other one's was reported first"
+    )
     func phantomOfBlueZ() {
         // The last press of hall in this story is heard by both at the same moment.
         expectPromises([Story(mixed: 91758)])
