@@ -24,7 +24,8 @@ import ButtonModel
 /// | any        | its radio is lost                                    | away       |                                     |
 ///
 /// While the home of a button is not ready, the best other radio looks for it, and while it has no link left, the best other one that
-/// has room and has heard the button. A radio that was lost is trusted again when it has been ready for 60 s.
+/// has room and has heard the button. A radio that was lost is trusted again when it has been ready for 60 s; until then another
+/// radio that has heard the button looks for it.
 ///
 /// A radio that other programs share does not listen, so it cannot hear a button that was carried to it. A button whose link was
 /// lost, and which no radio has heard for a minute, is *missing* until it has a link on which its service was found: the first such
@@ -394,13 +395,16 @@ struct RadioChoice: Sendable {
     private func searching(for address: BluetoothAddress, at now: Instant) -> RadioID? {
         let button = buttons[address]
         if let pinned = button?.pinned { return self[pinned].isReady ? pinned : nil }
-        if let home = button?.home, self[home].isReady, self[home].isTrusted {
-            return substitute(for: home, of: button) ?? home
-        }
         let ready = ids.filter { self[$0].isReady }
         let trusted = ready.filter { self[$0].isTrusted }
-        func strength(_ id: RadioID) -> Double {
-            button?.signals[id].flatMap { now - $0.heardAt < Self.signalAge ? $0.strength : nil } ?? -200
+        func signal(_ id: RadioID) -> Double? {
+            button?.signals[id].flatMap { now - $0.heardAt < Self.signalAge ? $0.strength : nil }
+        }
+        func strength(_ id: RadioID) -> Double { signal(id) ?? -200 }
+        if let home = button?.home, self[home].isReady {
+            if self[home].isTrusted { return substitute(for: home, of: button) ?? home }
+            // Its home has just returned. A radio that has not heard the button may be out of its reach.
+            if !trusted.contains(where: { signal($0) != nil }) { return home }
         }
         // `max` returns the first of equal elements: the first in the configuration.
         return (trusted.isEmpty ? ready : trusted).max {

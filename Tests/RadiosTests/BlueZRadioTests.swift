@@ -711,12 +711,20 @@ struct BlueZRadioTests {
     }
 
     @Test(
-        "a button that is forgotten, or could not be paired, is removed from BlueZ, and its link ends",
-        arguments: [true, false])
-    func forget(wasKnown: Bool) {
+        "a button that could not be paired is removed from BlueZ, unless BlueZ had it before", arguments: [true, false])
+    func forgetCandidate(wasThere: Bool) {
+        var talk = BlueZTalk.ready(wasThere ? BlueZTalk.objects(and: BlueZTalk.known()) : BlueZTalk.objects())
+        if !wasThere { talk.when(.bus(.interfacesAdded(BlueZTalk.hallPath, BlueZTalk.device(BlueZTalk.hall)))) }
+        talk.when(.perform(.forget(BlueZTalk.hall, wasKnown: false)))
+        if !wasThere { talk.calls(.removeDevice(adapter: BlueZTalk.adapter, device: BlueZTalk.hallPath)) }
+        talk.ends()
+    }
+
+    @Test("a button that is forgotten is removed from BlueZ, and its link ends")
+    func forget() {
         var (talk, id) = BlueZTalk.attached()
         talk.when(.perform(.expect([], unwanted: [])))
-        talk.when(.perform(.forget(BlueZTalk.hall, wasKnown: wasKnown)))
+        talk.when(.perform(.forget(BlueZTalk.hall, wasKnown: true)))
         talk.calls(.removeDevice(adapter: BlueZTalk.adapter, device: BlueZTalk.hallPath))
         talk.when(.perform(.disconnect(id)))
         talk.does(.closeChannels(id))

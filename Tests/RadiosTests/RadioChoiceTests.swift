@@ -272,10 +272,26 @@ struct RadioChoiceTests {
         #expect(choice.radio(for: Self.button, at: Self.start) == (isShared ? Self.one : Self.two))
     }
 
-    @Test("A home that is lost is trusted again after a minute")
+    @Test(
+        "A home that returns looks for its button at once if no other radio has heard the button", arguments: [true, false]
+    )
+    func returnedHome(isShared: Bool) {
+        var choice = Self.choice(shared: [isShared, isShared])
+        for _ in 0..<2 { Self.link(&choice, Self.two, at: Self.start) }
+        #expect(choice.radio(for: Self.button, at: Self.start) == Self.two)
+        choice.lost(Self.two)
+        #expect(choice.radio(for: Self.button, at: Self.start) == Self.one)
+        choice.ready(
+            Self.two, RadioInfo(address: BluetoothAddress(rawValue: 0), acceptListSize: 8, isShared: isShared),
+            at: Self.start)
+        #expect(choice.radio(for: Self.button, at: Self.after(1000)) == Self.two)
+    }
+
+    @Test("A home that is lost is trusted again after a minute, if another radio hears its button")
     func trust() {
         var choice = Self.choice(true, true)
         Self.link(&choice, Self.one, at: Self.start)
+        choice.heard(Self.button, by: Self.two, -60, isNew: false, at: Self.start)
         choice.lost(Self.one)
         #expect(choice.radio(for: Self.button, at: Self.start) == Self.two)
         choice.ready(Self.one, RadioInfo(address: BluetoothAddress(rawValue: 0), acceptListSize: 8), at: Self.start)

@@ -55,6 +55,8 @@ struct BlueZDevice: Hashable, Sendable {
     /// `nil` while no manufacturer data of a Flic button are known.
     var isConnectedElsewhere: Bool?
     var isTrusted = false
+    /// True if it was trusted when it was seen first, so that somebody has set it up in BlueZ, perhaps for another program.
+    let wasTrusted: Bool
     var isBlocked = false
     var isConnected = false
     /// True if a link has come up, and has neither been reported nor ended since.
@@ -90,6 +92,7 @@ struct BlueZDevice: Hashable, Sendable {
         }
         self.path = path
         self.address = address
+        wasTrusted = properties["Trusted"]?.bool ?? false
         update(properties)
         isLinkNew = false
         connectsByItself = connectsByItself || isTrusted && service != nil

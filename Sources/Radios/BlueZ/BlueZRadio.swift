@@ -227,7 +227,7 @@ package struct BlueZRadio: Sendable {
             forgotten.append(address)
         case .forget(let address, wasKnown: false):
             // It is not removed later, because another program may use it by then.
-            if state == .ready, let device = device(address) { remove(device) }
+            if state == .ready, let device = device(address), !device.wasTrusted { remove(device) }
         // BlueZ measures no signal of a link. It keeps by itself what it found out about services, and answers by itself
         // when a button requests parameters.
         case .update, .measureSignal, .keepDiscovery, .discardDiscovery, .attempt, .pin, .restoreHome, .goodbye: break
