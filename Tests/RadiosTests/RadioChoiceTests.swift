@@ -273,8 +273,8 @@ struct RadioChoiceTests {
     }
 
     @Test(
-        "A home that returns looks for its button at once if no other radio has heard the button", arguments: [true, false]
-    )
+        "A home that returns looks for its button at once if no other radio has heard the button",
+        arguments: [true, false])
     func returnedHome(isShared: Bool) {
         var choice = Self.choice(shared: [isShared, isShared])
         for _ in 0..<2 { Self.link(&choice, Self.two, at: Self.start) }
