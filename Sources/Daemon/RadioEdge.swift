@@ -34,6 +34,8 @@ final class RadioEdge {
     /// The connection to an ESPHome proxy, in place of `transport`.
     private var proxy: ProxyStream?
     private var automatic = AutomaticTransport()
+    /// Ends the wait for bluetoothd to power an adapter.
+    private var powerTimer: Timer?
     private var adapterSelection: AdapterSelection?
 
     /// - Parameters:
@@ -65,6 +67,7 @@ final class RadioEdge {
     }
 
     func close() {
+        powerTimer?.cancel()
         bus?.close()
         bus = nil
         refuseAdapter()
@@ -88,7 +91,9 @@ final class RadioEdge {
         transport.open { [weak self, weak transport] event in
             guard let self, let transport, self.transport === transport else { return }
             switch event {
-            case .opened: self.report(.opened)
+            case .opened:
+                self.automatic.adapterOpened()
+                self.report(.opened)
             case .received(let packet):
                 self.capture?.add(packet, .received)
                 self.report(.received(packet))
@@ -180,9 +185,22 @@ final class RadioEdge {
     private func carryOut(_ step: AutomaticTransport.Step) {
         switch step {
         case .ask: askBlueZ()
+        case .wait:
+            let timer = loop.timer { [unowned self] in decide(automatic.waited()) }
+            timer.set(at: loop.nanosecondsSinceBoot + AutomaticTransport.powerTime.nanoseconds)
+            powerTimer = timer
         case .useBlueZ: openBus(.any)
         case .useAdapter: openController()
         }
+    }
+
+    /// Carries out a step that follows from what BlueZ says, or does not say.
+    private func decide(_ step: AutomaticTransport.Step) {
+        guard step != .wait else { return carryOut(step) }
+        powerTimer?.cancel()
+        bus?.close()
+        bus = nil
+        carryOut(step)
     }
 
     private func askBlueZ() {
@@ -195,10 +213,7 @@ final class RadioEdge {
                 case .reported(let input): automatic.reported(input)
                 case .failed: automatic.failed()
                 }
-            guard let step else { return }
-            bus.close()
-            self.bus = nil
-            carryOut(step)
+            if let step { decide(step) }
         }
         guard failure == nil else {
             self.bus = nil

@@ -18,7 +18,7 @@ extension Hub {
             next += 1
         }
         buttonInputs.removeAll(keepingCapacity: true)
-        for button in radios.takeTimedOutLinks() {
+        for button in radios.takeTimedOutLinks() where lifecycle.isRunning {
             switch buttons[button]?.state {
             case .disconnected, .connecting: advanceRules(.linkTimedOut(button), at: now)
             case .connected, .ready, .disconnecting, nil: break

@@ -120,7 +120,7 @@ extension Hub {
         switch change.fact {
         case .state(let state, _):
             // A daemon that stops ends the links itself, which is no event for rules.
-            guard lifecycle.isRunning else { break }
+            guard lifecycle.isRunning || state == .ready else { break }
             let isFromFlicd = buttons[change.button]?.source.map { !EngineFeed.isSite(source: $0) } ?? false
             advanceRules(
                 .linkChanged(change.button, isConnected: state == .ready, repeatsEvents: !isFromFlicd), at: now)

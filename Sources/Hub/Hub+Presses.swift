@@ -26,7 +26,8 @@ extension Hub {
     ) {
         // Only the last notification of an input waits for `goOn`.
         completePress(at: now)
-        // What arrives after the rules have stopped is neither recorded nor acknowledged, so the button keeps it for the next process.
+        // What arrives after the rules have stopped is neither recorded nor acknowledged, so a button or a site of an engine keeps it
+        // for the next process. A press of a flicd that arrives now is lost, because flicd keeps none.
         guard let record = buttons[button], !rules.isStopped else { return }
         buttons.wasSeen(button, at: now)
         let ruleEffects = rules.pressed(events, at: now)

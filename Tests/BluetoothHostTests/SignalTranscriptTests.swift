@@ -107,6 +107,19 @@ struct SignalTranscriptTests {
         bench.when(.attribute([0x1B, 3, 0, 1]), expect: .event(.notified(link, AttributeHandle(rawValue: 3), [1])))
     }
 
+    @Test(
+        "a command that was answered before is sent again after a silence, because only the way to the controller was interrupted"
+    )
+    func interrupted() {
+        var bench = connected()
+        bench.when(Self.ask, expect: Self.question)
+        bench.given(Self.answered(-60))
+        bench.when(Self.ask, expect: Self.question)
+        bench.wait(.seconds(2), expect: .event(.anomaly("no answer to 0x1405")), Self.probe)
+        bench.when(.completed(.readBDADDR, .success, Bench.info.address.wireOctets), expect: .nothing)
+        bench.when(Self.ask, expect: Self.question)
+    }
+
     @Test("the RSSI of an unknown link is not read, and the answer for an ended link is ignored")
     func goneLink() {
         var bench = connected()

@@ -19,8 +19,9 @@ struct CommandAnswer: Hashable, Sendable {
 /// | awaiting            | 2 s                                 | idle      | answered with `nil`; send the next |
 /// | blocked             | allowance > 0, or 2 s               | awaiting  | send                            |
 ///
-/// A command that the controller called unknown is not sent again, nor is a command that was not answered unless it
-/// `isIndispensable`. Such a command is answered with "unknown command" at once.
+/// A command that the controller called unknown is not sent again, nor is one that was never answered unless it
+/// `isIndispensable`. Such a command is answered with "unknown command" at once. A command that was answered before may be answered
+/// again: the way to a controller on another machine can be interrupted for seconds.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 4.4.
 struct CommandQueue: Hashable, Sendable {
@@ -39,6 +40,7 @@ struct CommandQueue: Hashable, Sendable {
     private var outstanding: HCICommand?
     private var waiting: [HCICommand] = []
     private var unsupported: Set<HCIOpcode> = []
+    private var supported: Set<HCIOpcode> = []
     /// The number of commands that the controller accepts now (Num_HCI_Command_Packets); initially 1.
     private var allowance: UInt8 = 1
 
@@ -89,7 +91,7 @@ struct CommandQueue: Hashable, Sendable {
             return [.anomaly("the controller did not permit a command in time; one is sent anyway")] + sendNext(at: now)
         }
         outstanding = nil
-        if !command.isIndispensable { unsupported.insert(command.opcode) }
+        if !command.isIndispensable, !supported.contains(command.opcode) { unsupported.insert(command.opcode) }
         return [.answered(command, CommandAnswer(status: nil))] + sendNext(at: now)
     }
 
@@ -102,7 +104,7 @@ struct CommandQueue: Hashable, Sendable {
         }
         outstanding = nil
         deadline = nil
-        if answer.status == .unknownCommand { unsupported.insert(opcode) }
+        if answer.status == .unknownCommand { unsupported.insert(opcode) } else { supported.insert(opcode) }
         return [.answered(command, answer)] + sendNext(at: now)
     }
 
