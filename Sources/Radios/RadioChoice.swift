@@ -25,7 +25,7 @@ import ButtonModel
 ///
 /// While the home of a button is not ready, the best other radio looks for it, and while it has no link left, the best other one that
 /// has room and has heard the button. A radio that was lost is trusted again when it has been ready for 60 s; until then another
-/// radio that has heard the button looks for it.
+/// radio that had heard the button before looks for it.
 ///
 /// A radio that other programs share does not listen, so it cannot hear a button that was carried to it. A button whose link was
 /// lost, and which no radio has heard for a minute, is *missing* until it has a link on which its service was found: the first such
@@ -403,8 +403,9 @@ struct RadioChoice: Sendable {
         func strength(_ id: RadioID) -> Double { signal(id) ?? -200 }
         if let home = button?.home, self[home].isReady {
             if self[home].isTrusted { return substitute(for: home, of: button) ?? home }
-            // Its home has just returned. A radio that has not heard the button may be out of its reach.
-            if !trusted.contains(where: { signal($0) != nil }) { return home }
+            // Its home has just returned. A radio that has not heard the button may be out of its reach. If one hears the button later, the
+            // home has heard the same advertisement and may be connecting, so it goes on.
+            if button?.told == home || !trusted.contains(where: { signal($0) != nil }) { return home }
         }
         // `max` returns the first of equal elements: the first in the configuration.
         return (trusted.isEmpty ? ready : trusted).max {

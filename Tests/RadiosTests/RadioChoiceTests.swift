@@ -285,6 +285,15 @@ struct RadioChoiceTests {
             Self.two, RadioInfo(address: BluetoothAddress(rawValue: 0), acceptListSize: 8, isShared: isShared),
             at: Self.start)
         #expect(choice.radio(for: Self.button, at: Self.after(1000)) == Self.two)
+        // The advertisement that another radio hears is also the one on which the home connects.
+        choice.told(Self.button, to: Self.two)
+        _ = choice.takeEffects()
+        choice.heard(Self.button, by: Self.one, -60, isNew: false, at: Self.after(1000))
+        #expect(choice.radio(for: Self.button, at: Self.after(1000)) == Self.two)
+        #expect(choice.takeEffects() == [])
+        choice.timerFired(at: Self.after(1500))
+        #expect(choice.radio(for: Self.button, at: Self.after(1500)) == Self.one)
+        #expect(choice.looksToo(Self.two, for: Self.button, at: Self.after(1500)) == isShared)
     }
 
     @Test("A home that is lost is trusted again after a minute, if another radio hears its button")
