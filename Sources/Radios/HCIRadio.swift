@@ -55,9 +55,9 @@ package struct HCIRadio: Sendable {
     private var effects: [RadioEffect] = []
 
     /// - Parameter maximumLinks: `nil`: as many as the controller supports.
-    package init(_ id: RadioID = .first, maximumLinks: Int? = nil) {
+    package init(_ id: RadioID = .first, maximumLinks: Int? = nil, resetTimeout: Duration = .seconds(2)) {
         lastLink = LinkID(id, 0)
-        host = LEHost(.init(maximumLinks: maximumLinks))
+        host = LEHost(.init(maximumLinks: maximumLinks, resetTimeout: resetTimeout))
     }
 
     package mutating func handle(_ input: RadioInput, at now: Instant) -> [RadioEffect] {

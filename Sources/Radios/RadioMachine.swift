@@ -5,13 +5,22 @@ package import ESPHome
 package enum RadioKind: Hashable, Sendable {
     /// An adapter of this machine, or one that is reached over HCI. `nil`: as many links as the
     /// controller supports, which BlueZ does not tell.
-    case local(maximumLinks: Int? = nil)
+    ///
+    /// - Parameter isBehindProgram: whether a program connects to the adapter, such as `ssh`, which may take some seconds.
+    case local(maximumLinks: Int? = nil, isBehindProgram: Bool = false)
     /// An ESPHome Bluetooth proxy; without a key it is not encrypted. `nil`: as many links as the proxy has slots.
     case esphome(key: ESPHomeKey?, maximumLinks: Int? = nil)
 
     package var maximumLinks: Int? {
         switch self {
-        case .local(let maximumLinks), .esphome(_, let maximumLinks): maximumLinks
+        case .local(let maximumLinks, _), .esphome(_, let maximumLinks): maximumLinks
+        }
+    }
+
+    fileprivate var resetTimeout: Duration {
+        switch self {
+        case .local(_, isBehindProgram: true): .seconds(20)
+        case .local(_, isBehindProgram: false), .esphome: .seconds(2)
         }
     }
 
@@ -40,7 +49,7 @@ package struct RadioMachine: Sendable {
     private var choice: Choice
 
     package init(_ id: RadioID = .first, _ kind: RadioKind) {
-        hci = HCIRadio(id, maximumLinks: kind.maximumLinks)
+        hci = HCIRadio(id, maximumLinks: kind.maximumLinks, resetTimeout: kind.resetTimeout)
         bluez = BlueZRadio(id, maximumLinks: kind.maximumLinks)
         switch kind {
         case .local:

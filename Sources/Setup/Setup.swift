@@ -179,9 +179,10 @@ extension Configuration.Radio {
     fileprivate func configured(_ configuration: Configuration) -> ConfiguredRadio {
         let maximumLinks = maximumConnections ?? configuration.maximumConnections
         let kind: RadioKind =
-            if case .esphome(_, _, let key) = transport {
-                .esphome(key: key, maximumLinks: maximumLinks)
-            } else {
+            switch transport {
+            case .esphome(_, _, let key): .esphome(key: key, maximumLinks: maximumLinks)
+            case .command: .local(maximumLinks: maximumLinks, isBehindProgram: true)
+            case .auto, .hciIndex, .hciAddress, .bluez, .bluezIndex, .bluezAddress, .h4TCP, .h4Unix, .simulated, .none:
                 .local(maximumLinks: maximumLinks)
             }
         return ConfiguredRadio(transport.configurationText, name: name, kind: kind)

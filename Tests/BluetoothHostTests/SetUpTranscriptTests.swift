@@ -49,6 +49,16 @@ struct SetUpTranscriptTests {
             expect: .command(.readLocalVersionInformation), .setTimer(talk.now + .seconds(2)))
     }
 
+    @Test("a controller behind a program such as ssh has twenty seconds for its first answer, and two for the others")
+    func slowStart() {
+        var talk = Transcript(LEHost(.init(resetTimeout: .seconds(20))))
+        talk.when(.transportOpened, expect: .command(.reset), .setTimer(talk.now + .seconds(20)))
+        talk.wait(.seconds(19))
+        talk.when(
+            .completed(.reset),
+            expect: .command(.readLocalVersionInformation), .setTimer(talk.now + .seconds(2)))
+    }
+
     @Test(
         "a required command without answer fails the set-up",
         arguments: [

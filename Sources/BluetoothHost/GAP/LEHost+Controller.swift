@@ -20,7 +20,7 @@ extension LEHost {
         state = next
         links = [:]
         linkDeadline = nil
-        commands = CommandQueue()
+        commands = CommandQueue(resetTimeout: configuration.resetTimeout)
         flow = ACLFlow(packetLength: 0, bufferCount: 0)
         early = EarlyData()
         watch = ControllerWatch()

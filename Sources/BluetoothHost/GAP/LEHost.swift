@@ -33,16 +33,20 @@ public struct LEHost: Sendable {
         public var connectionParameters: ConnectionParameters
         /// The maximum number of links as a central; `nil`: as many as the controller supports.
         public var maximumLinks: Int?
+        /// How long the controller may take to answer HCI_Reset after its transport was opened. A controller that is reached through a
+        /// program such as `ssh` answers only when that program has connected.
+        public var resetTimeout: Duration
 
         public init(
             attMTU: UInt16 = 140,
             connectionParameters: ConnectionParameters = .init(
                 intervalMinimum: 12, intervalMaximum: 14, peripheralLatency: 0, supervisionTimeout: 600),
-            maximumLinks: Int? = nil, channels: ChannelConfiguration = .init()
+            maximumLinks: Int? = nil, resetTimeout: Duration = .seconds(2), channels: ChannelConfiguration = .init()
         ) {
             self.attMTU = attMTU
             self.connectionParameters = connectionParameters
             self.maximumLinks = maximumLinks
+            self.resetTimeout = resetTimeout
             self.channels = channels
         }
     }

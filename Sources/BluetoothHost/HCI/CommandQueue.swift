@@ -16,7 +16,7 @@ struct CommandAnswer: Hashable, Sendable {
 /// | idle                | enqueue, allowance = 0              | blocked   | wait for an event that raises it|
 /// | awaiting            | its Command Complete or Status      | idle      | answered; send the next         |
 /// | awaiting            | Status 0, but a value was requested | awaiting  | wait for Command Complete       |
-/// | awaiting            | 2 s                                 | idle      | answered with `nil`; send the next |
+/// | awaiting            | 2 s, or `resetTimeout`              | idle      | answered with `nil`; send the next |
 /// | blocked             | allowance > 0, or 2 s               | awaiting  | send                            |
 ///
 /// A command that the controller called unknown is not sent again, nor is one that was never answered unless it
@@ -32,6 +32,8 @@ struct CommandQueue: Hashable, Sendable {
     }
 
     static let answerTimeout: Duration = .seconds(2)
+    /// How long HCI_Reset may take, which is the first command.
+    let resetTimeout: Duration
     /// The maximum number of queued commands; a further command is answered with "memory capacity exceeded".
     static let maximumWaiting = 1024
 
@@ -43,6 +45,8 @@ struct CommandQueue: Hashable, Sendable {
     private var supported: Set<HCIOpcode> = []
     /// The number of commands that the controller accepts now (Num_HCI_Command_Packets); initially 1.
     private var allowance: UInt8 = 1
+
+    init(resetTimeout: Duration = Self.answerTimeout) { self.resetTimeout = resetTimeout }
 
     mutating func enqueue(_ command: HCICommand, at now: Instant) -> [Effect] {
         guard !unsupported.contains(command.opcode) else {
@@ -117,7 +121,7 @@ struct CommandQueue: Hashable, Sendable {
         waiting.removeFirst()
         outstanding = next
         allowance -= 1
-        deadline = now + Self.answerTimeout
+        deadline = now + (next == .reset ? resetTimeout : Self.answerTimeout)
         return [.send(next.packet)]
     }
 }
