@@ -59,6 +59,20 @@ struct SeveralRadiosTests {
             return try JSONValue(parsing: Array(program.text.utf8)).arrayValue ?? []
         }
 
+        /// Waits until `tryck radios` shows what is expected.
+        func wait(for isExpected: ([JSONValue]) -> Bool) throws {
+            var seen: [JSONValue] = []
+            do {
+                try workshop.wait {
+                    seen = try radios()
+                    return isExpected(seen)
+                }
+            } catch {
+                Issue.record("the radios are \(seen)")
+                throw error
+            }
+        }
+
         func radio(of button: String) throws -> String? {
             try ButtonCommandTests.shown(workshop, button)["radio"]?.stringValue
         }
@@ -108,16 +122,7 @@ struct SeveralRadiosTests {
             house.adapter("cellar"), "{esphome: \"127.0.0.1:\(ports[0])\", key: !secret wrong, name: one}",
             "{esphome: \"127.0.0.1:\(ports[1])\", name: two}", "{esphome: \"127.0.0.1:\(ports[2])\", name: three}",
         ])
-        var radios: [JSONValue] = []
-        do {
-            try house.workshop.wait {
-                radios = try house.radios()
-                return radios.map { $0["fault"]?.stringValue } == [nil, "wrong_key", "wrong_key", "taken"]
-            }
-        } catch {
-            Issue.record("the radios are \(radios)")
-            throw error
-        }
+        try house.wait { $0.map { $0["fault"]?.stringValue } == [nil, "wrong_key", "wrong_key", "taken"] }
         let program = try house.workshop.tryck(["radios"])
         #expect(try program.status() == 1)
         #expect(program.text.contains("has another key") && program.text.contains("Home Assistant"))
@@ -140,7 +145,7 @@ struct SeveralRadiosTests {
         ])
         let subscriber = try house.workshop.subscriber(house.broker)
         // There is no list before the daemon answers.
-        try house.workshop.wait { try house.radios().map { $0["state"] } == ["ready", "ready", "ready"] }
+        try house.wait { $0.map { $0["state"] } == ["ready", "ready", "ready"] }
         let pair = try house.workshop.tryck(["pair", "--time", "30"])
         #expect(try pair.status(within: 60) == 0, "\(pair.text)")
         try daemon.line(containing: "kitchen is ready")
